@@ -1,0 +1,149 @@
+/* Small float64 linear algebra on values: 3-vectors, 3x3 and affine matrices. */
+#ifndef TPS_AFFINE_H
+#define TPS_AFFINE_H
+
+#include <math.h>
+
+typedef struct vec3 {
+    double x[3];
+} vec3;
+
+typedef struct mat3 {
+    double m[3][3];
+} mat3;
+
+/* p -> lin p + org */
+typedef struct affine {
+    mat3 lin;
+    vec3 org;
+} affine;
+
+static const mat3 MAT3_ONE = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+static const affine AFFINE_ONE = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {{0, 0, 0}}};
+
+static inline vec3 vec3_add(vec3 a, vec3 b)
+{
+    return (vec3){{a.x[0] + b.x[0], a.x[1] + b.x[1], a.x[2] + b.x[2]}};
+}
+
+static inline vec3 vec3_sub(vec3 a, vec3 b)
+{
+    return (vec3){{a.x[0] - b.x[0], a.x[1] - b.x[1], a.x[2] - b.x[2]}};
+}
+
+static inline vec3 vec3_scale(vec3 a, double s)
+{
+    return (vec3){{a.x[0] * s, a.x[1] * s, a.x[2] * s}};
+}
+
+static inline double vec3_dot(vec3 a, vec3 b)
+{
+    return a.x[0] * b.x[0] + a.x[1] * b.x[1] + a.x[2] * b.x[2];
+}
+
+static inline vec3 vec3_cross(vec3 a, vec3 b)
+{
+    return (vec3){
+        {a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2], a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
+}
+
+static inline vec3 mat3_column(const mat3 *a, int k)
+{
+    return (vec3){{a->m[0][k], a->m[1][k], a->m[2][k]}};
+}
+
+static inline void mat3_set_column(mat3 *a, int k, vec3 v)
+{
+    for (int i = 0; i < 3; i++) {
+        a->m[i][k] = v.x[i];
+    }
+}
+
+static inline mat3 mat3_mul(const mat3 *a, const mat3 *b)
+{
+    mat3 c;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            c.m[i][k] = a->m[i][0] * b->m[0][k] + a->m[i][1] * b->m[1][k] + a->m[i][2] * b->m[2][k];
+        }
+    }
+    return c;
+}
+
+static inline mat3 mat3_transpose(const mat3 *a)
+{
+    mat3 c;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            c.m[i][k] = a->m[k][i];
+        }
+    }
+    return c;
+}
+
+static inline vec3 mat3_apply(const mat3 *a, vec3 v)
+{
+    vec3 r;
+    for (int i = 0; i < 3; i++) {
+        r.x[i] = a->m[i][0] * v.x[0] + a->m[i][1] * v.x[1] + a->m[i][2] * v.x[2];
+    }
+    return r;
+}
+
+static inline vec3 affine_apply(const affine *a, vec3 v)
+{
+    return vec3_add(mat3_apply(&a->lin, v), a->org);
+}
+
+static inline affine affine_mul(const affine *a, const affine *b)
+{
+    return (affine){mat3_mul(&a->lin, &b->lin), affine_apply(a, b->org)};
+}
+
+/* a * [n | 0] */
+static inline affine affine_mul_linear(const affine *a, const mat3 *n)
+{
+    return (affine){mat3_mul(&a->lin, n), a->org};
+}
+
+/* The inverse of a rigid transform. */
+static inline affine affine_inverse_rigid(const affine *a)
+{
+    affine r;
+    r.lin = mat3_transpose(&a->lin);
+    r.org = vec3_scale(mat3_apply(&r.lin, a->org), -1);
+    return r;
+}
+
+/* translate(-to) * a * translate(from): the same transform between spaces with other origins. */
+static inline affine affine_between(const affine *a, vec3 from, vec3 to)
+{
+    return (affine){a->lin, vec3_sub(affine_apply(a, from), to)};
+}
+
+/* From and to the 16 row-major doubles of the public interface. */
+static inline affine affine_load(const double *m)
+{
+    affine a;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            a.lin.m[i][k] = m[4 * i + k];
+        }
+        a.org.x[i] = m[4 * i + 3];
+    }
+    return a;
+}
+
+static inline void affine_store(const affine *a, double *m)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            m[4 * i + k] = a->lin.m[i][k];
+        }
+        m[4 * i + 3] = a->org.x[i];
+        m[12 + i] = 0;
+    }
+    m[15] = 1;
+}
+
+#endif

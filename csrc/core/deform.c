@@ -1,0 +1,115 @@
+/* Frames in, vertices out: makes the tables of a batch of frames, then runs the kernel over pieces of them. */
+#include "kernel.h"
+
+#include <stdlib.h>
+
+#define PIECE 4096            /* vertices a thread takes at a time */
+#define WORK_A_THREAD 32768.0 /* blended influences worth the start of a thread */
+#define BATCH 64              /* frames whose tables are kept at the same time */
+
+typedef struct deformation {
+    const tps_skin *skin;
+    const tps_skeleton *skeleton;
+    const tps_pose *pose;
+    tps_result result;
+    float *out;
+    tps_space space;
+    int64_t first_frame; /* of the batch */
+    int64_t pieces;      /* a frame */
+    tps_tables *tables;  /* one a frame of the batch */
+    tps_joint *joints;   /* J for each thread */
+} deformation;
+
+static void prepare_frame(void *context, int64_t item, int worker)
+{
+    const deformation *d = context;
+    int64_t joint_count = d->skin->joint_count;
+    const double *world = d->pose->world + 16 * joint_count * (d->first_frame + item);
+    tps_tables_make(d->skin, d->skeleton, d->pose, world, &d->space, d->joints + joint_count * worker,
+                    &d->tables[item]);
+}
+
+static void deform_piece(void *context, int64_t item, int worker)
+{
+    (void)worker;
+    const deformation *d = context;
+    int64_t vertices = d->skin->vertex_count, frame = item / d->pieces;
+    int64_t begin = item % d->pieces * PIECE, end = begin + PIECE < vertices ? begin + PIECE : vertices;
+    int64_t width = d->result == TPS_POINTS || d->result == TPS_NORMALS ? 3 : 12;
+    tps_kernel_job job = {.skin = d->skin,
+                          .tables = &d->tables[frame],
+                          .points = d->skin->points,
+                          .blend = d->pose->blend,
+                          .blend_per_vertex = d->pose->blend_per_vertex,
+                          .out = d->out + (d->first_frame + frame) * vertices * width};
+    if (d->pose->points) {
+        job.points = d->pose->points + (d->first_frame + frame) * d->pose->points_stride;
+    }
+    switch (d->result) {
+    case TPS_POINTS:
+        tps_kernel_points(&job, begin, end);
+        break;
+    case TPS_NORMALS:
+        tps_kernel_normals(&job, begin, end);
+        break;
+    case TPS_MATRICES:
+    case TPS_INVERSE_MATRICES:
+        tps_kernel_matrices(&job, d->result == TPS_INVERSE_MATRICES, begin, end);
+        break;
+    }
+}
+
+static int choose_threads(const tps_skin *skin, const tps_pose *pose)
+{
+    if (pose->threads > 0) {
+        return pose->threads < TPS_MOST_THREADS ? pose->threads : TPS_MOST_THREADS;
+    }
+    double work = (double)skin->row_start[skin->vertex_count] * (double)pose->frame_count;
+    double worthwhile = work / WORK_A_THREAD, most = tps_processors();
+    return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
+}
+
+/* The tables of `frames` frames in one allocation, each array behind the other. */
+static float *allocate_tables(tps_tables *tables, int64_t frames, int64_t joints)
+{
+    float *floats = tps_allocate(frames * joints, TPS_TABLE_FLOATS * sizeof *floats);
+    for (int64_t f = 0; floats && f < frames; f++) {
+        float *at = floats + f * joints * TPS_TABLE_FLOATS;
+        tables[f].nonrigid = at;
+        tables[f].rigid = at + 12 * joints;
+        tables[f].inherited = at + 20 * joints;
+        tables[f].straight = at + 32 * joints;
+    }
+    return floats;
+}
+
+tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, tps_result result,
+                           float *out)
+{
+    deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .result = result, .out = out};
+    tps_status status = tps_space_make(pose->space, &d.space);
+    if (status != TPS_OK) {
+        return status;
+    }
+    int threads = choose_threads(skin, pose);
+    int64_t batch = pose->frame_count < BATCH ? pose->frame_count : BATCH;
+    tps_tables tables[BATCH];
+    d.tables = tables;
+    d.joints = tps_allocate((int64_t)skin->joint_count * threads, sizeof *d.joints);
+    float *floats = allocate_tables(tables, batch, skin->joint_count);
+    if (!d.joints || !floats) {
+        free(d.joints);
+        free(floats);
+        return TPS_NO_MEMORY;
+    }
+    d.pieces = (skin->vertex_count + PIECE - 1) / PIECE;
+    for (; d.first_frame < pose->frame_count; d.first_frame += batch) {
+        int64_t left = pose->frame_count - d.first_frame, frames = left < batch ? left : batch;
+        tps_parallel(frames, frames < threads ? (int)frames : threads, prepare_frame, &d);
+        int64_t items = frames * d.pieces;
+        tps_parallel(items, items < threads ? (int)items : threads, deform_piece, &d);
+    }
+    free(d.joints);
+    free(floats);
+    return TPS_OK;
+}

@@ -1,0 +1,302 @@
+#include "rotation.h"
+
+#include <float.h>
+
+#define SINGULAR 1e-9
+
+/* a = scale * sum_k sigma[k] u_k v_k^T, sigma descending, v a proper rotation, w column k = sigma[k] u_k. */
+typedef struct svd3 {
+    double scale;
+    double sigma[3];
+    mat3 w;
+    mat3 v;
+} svd3;
+
+static double largest_entry(const mat3 *a)
+{
+    double largest = 0;
+    for (int i = 0; i < 9; i++) {
+        largest = fmax(largest, fabs(a->m[i / 3][i % 3]));
+    }
+    return largest;
+}
+
+static void rotate_columns(mat3 *a, int p, int q, double c, double s)
+{
+    for (int i = 0; i < 3; i++) {
+        double x = a->m[i][p], y = a->m[i][q];
+        a->m[i][p] = c * x - s * y;
+        a->m[i][q] = s * x + c * y;
+    }
+}
+
+/* Makes columns p and q of w orthogonal; 0 where they are already, to rounding. */
+static int orthogonalise(svd3 *d, int p, int q)
+{
+    vec3 a = mat3_column(&d->w, p), b = mat3_column(&d->w, q);
+    double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b);
+    if (!(fabs(ab) > DBL_EPSILON * sqrt(aa) * sqrt(bb))) {
+        return 0;
+    }
+    double zeta = (bb - aa) / (2 * ab);
+    double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta));
+    double c = 1 / hypot(1, t);
+    rotate_columns(&d->w, p, q, c, c * t);
+    rotate_columns(&d->v, p, q, c, c * t);
+    return 1;
+}
+
+static void order_columns(svd3 *d, int p, int q)
+{
+    if (d->sigma[p] >= d->sigma[q]) {
+        return;
+    }
+    double sigma = d->sigma[p];
+    d->sigma[p] = d->sigma[q];
+    d->sigma[q] = sigma;
+    rotate_columns(&d->w, p, q, 0, 1); /* a quarter turn swaps them and keeps v proper */
+    rotate_columns(&d->v, p, q, 0, 1);
+}
+
+/* One-sided Jacobi (Hestenes 1958): accurate for small singular values too, and bounded whatever the input. */
+static svd3 decompose(const mat3 *a)
+{
+    svd3 d = {.scale = largest_entry(a), .v = MAT3_ONE};
+    if (d.scale == 0 || !isfinite(d.scale)) {
+        return d;
+    }
+    for (int i = 0; i < 9; i++) {
+        d.w.m[i / 3][i % 3] = a->m[i / 3][i % 3] / d.scale;
+    }
+    for (int sweep = 0, busy = 1; busy && sweep < 30; sweep++) {
+        busy = orthogonalise(&d, 0, 1);
+        busy |= orthogonalise(&d, 0, 2);
+        busy |= orthogonalise(&d, 1, 2);
+    }
+    for (int k = 0; k < 3; k++) {
+        vec3 column = mat3_column(&d.w, k);
+        d.sigma[k] = sqrt(vec3_dot(column, column));
+    }
+    order_columns(&d, 0, 1);
+    order_columns(&d, 0, 2);
+    order_columns(&d, 1, 2);
+    return d;
+}
+
+static double determinant(const mat3 *a)
+{
+    return vec3_dot(mat3_column(a, 0), vec3_cross(mat3_column(a, 1), mat3_column(a, 2)));
+}
+
+int mat3_singular(const mat3 *a)
+{
+    double scale = largest_entry(a);
+    /* sigma_3 / sigma_1 >= |det| / |a|^3, and |a| <= 3 scale: settles the ordinary case without a decomposition. */
+    if (scale > 1e-90 && scale < 1e90 && fabs(determinant(a)) > 1e-6 * scale * scale * scale) {
+        return 0;
+    }
+    svd3 d = decompose(a);
+    return d.sigma[2] <= SINGULAR * d.sigma[0];
+}
+
+static mat3 pseudo_inverse(const mat3 *a)
+{
+    svd3 d = decompose(a);
+    mat3 inverse = {{{0}}};
+    for (int k = 0; k < 3; k++) {
+        if (d.sigma[k] <= SINGULAR * d.sigma[0]) {
+            continue;
+        }
+        for (int i = 0; i < 9; i++) {
+            double u = d.w.m[i % 3][k] / d.sigma[k];
+            inverse.m[i / 3][i % 3] += d.v.m[i / 3][k] * u / (d.sigma[k] * d.scale);
+        }
+    }
+    return inverse;
+}
+
+static void swap_rows(double a[3][6], int p, int q)
+{
+    for (int k = 0; k < 6; k++) {
+        double t = a[p][k];
+        a[p][k] = a[q][k];
+        a[q][k] = t;
+    }
+}
+
+/* Gauss-Jordan with row pivots: its error grows with the condition, where the cofactors' grows with its square. */
+static mat3 regular_inverse(const mat3 *m)
+{
+    double a[3][6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            a[i][k] = m->m[i][k];
+        }
+        a[i][3 + i] = 1;
+    }
+    for (int c = 0; c < 3; c++) {
+        int pivot = c;
+        for (int r = c + 1; r < 3; r++) {
+            pivot = fabs(a[r][c]) > fabs(a[pivot][c]) ? r : pivot;
+        }
+        swap_rows(a, c, pivot);
+        for (int r = 0; r < 3; r++) {
+            double f = r == c ? 1 - 1 / a[c][c] : a[r][c] / a[c][c];
+            for (int k = 5; k >= c; k--) {
+                a[r][k] -= f * a[c][k];
+            }
+        }
+    }
+    mat3 inverse;
+    for (int i = 0; i < 9; i++) {
+        inverse.m[i / 3][i % 3] = a[i / 3][3 + i % 3];
+    }
+    return inverse;
+}
+
+mat3 mat3_inverse(const mat3 *a)
+{
+    return mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
+}
+
+affine affine_inverse(const affine *a)
+{
+    affine r;
+    r.lin = mat3_inverse(&a->lin);
+    r.org = vec3_scale(mat3_apply(&r.lin, a->org), -1);
+    return r;
+}
+
+/* The unit columns u_0, u_1 of w, orthogonal to rounding. */
+static void left_vectors(const svd3 *d, vec3 *u0, vec3 *u1)
+{
+    *u0 = vec3_scale(mat3_column(&d->w, 0), 1 / d->sigma[0]);
+    vec3 b = vec3_scale(mat3_column(&d->w, 1), 1 / d->sigma[1]);
+    b = vec3_sub(b, vec3_scale(*u0, vec3_dot(*u0, b)));
+    *u1 = vec3_scale(b, 1 / sqrt(vec3_dot(b, b)));
+}
+
+/* u_0 v_0^T + u_1 v_1^T + sign * (u_0 x u_1) v_2^T: proper for sign 1, whatever the third singular value is. */
+static mat3 rotation_of(const svd3 *d, double sign)
+{
+    vec3 u[3];
+    left_vectors(d, &u[0], &u[1]);
+    u[2] = vec3_scale(vec3_cross(u[0], u[1]), sign);
+    mat3 r = {{{0}}};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 9; i++) {
+            r.m[i / 3][i % 3] += u[k].x[i / 3] * d->v.m[i % 3][k];
+        }
+    }
+    return r;
+}
+
+static vec3 any_perpendicular(vec3 a)
+{
+    int k = fabs(a.x[0]) < fabs(a.x[1]) ? 0 : 1;
+    k = fabs(a.x[2]) < fabs(a.x[k]) ? 2 : k;
+    vec3 axis = {{0, 0, 0}};
+    axis.x[k] = 1;
+    return vec3_cross(a, axis);
+}
+
+/* r - 2 h (h^T r), for a unit h */
+static mat3 reflect(const mat3 *r, vec3 h)
+{
+    mat3 s;
+    for (int k = 0; k < 3; k++) {
+        vec3 c = mat3_column(r, k);
+        mat3_set_column(&s, k, vec3_sub(c, vec3_scale(h, 2 * vec3_dot(h, c))));
+    }
+    return s;
+}
+
+/* The least rotation that takes the unit vector a to the unit vector b, times r: two reflections, exact at any angle.
+ */
+static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
+{
+    vec3 h = vec3_add(a, b);
+    if (vec3_dot(h, h) < 1e-30) {
+        h = any_perpendicular(a);
+    }
+    h = vec3_scale(h, 1 / sqrt(vec3_dot(h, h)));
+    mat3 once = reflect(r, a);
+    return reflect(&once, h);
+}
+
+/* The best rotation from 1 to a regular matrix with a positive determinant. */
+static mat3 polar_rotation(const mat3 *a)
+{
+    svd3 d = decompose(a);
+    return d.sigma[1] > 0 ? rotation_of(&d, 1) : MAT3_ONE;
+}
+
+/* Where only the dominant pair v_0 -> u_0 is determined (or nothing is): the nearest to `near` among those. */
+static mat3 nearest_rotation(const svd3 *d, const mat3 *near)
+{
+    if (d->sigma[0] == 0) {
+        return *near;
+    }
+    vec3 u = vec3_scale(mat3_column(&d->w, 0), 1 / d->sigma[0]);
+    return rotate_onto(near, mat3_apply(near, mat3_column(&d->v, 0)), u);
+}
+
+/* a / its largest entry, so that products of it neither overflow nor vanish. */
+static mat3 normalised(const mat3 *a)
+{
+    double scale = largest_entry(a);
+    mat3 r = *a;
+    for (int i = 0; i < 9 && scale > 0; i++) {
+        r.m[i / 3][i % 3] /= scale;
+    }
+    return r;
+}
+
+mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
+{
+    mat3 from = normalised(a), to = normalised(c);
+    mat3 from_transposed = mat3_transpose(&from);
+    mat3 cat = mat3_mul(&to, &from_transposed);
+    svd3 d = decompose(&cat);
+    int dominant = d.sigma[1] <= SINGULAR * d.sigma[0];
+    if (dominant && (d.sigma[1] == 0 || mat3_singular(a) || mat3_singular(c))) {
+        mat3 named = polar_rotation(near);
+        return nearest_rotation(&d, &named);
+    }
+    return rotation_of(&d, 1);
+}
+
+/* Of the mirrors along x, y, z and all three axes: which makes o m (o orthogonal, improper) the least rotation? */
+static mat3 least_rotation(const mat3 *o)
+{
+    static const double mirrors[4][3] = {{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {-1, -1, -1}};
+    int best = 0;
+    double best_trace = -4;
+    for (int i = 0; i < 4; i++) {
+        double trace = o->m[0][0] * mirrors[i][0] + o->m[1][1] * mirrors[i][1] + o->m[2][2] * mirrors[i][2];
+        if (trace > best_trace + 1e-9) {
+            best = i;
+            best_trace = trace;
+        }
+    }
+    mat3 r = *o;
+    for (int i = 0; i < 9; i++) {
+        r.m[i / 3][i % 3] *= mirrors[best][i % 3];
+    }
+    return r;
+}
+
+void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
+{
+    svd3 d = decompose(x);
+    if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
+        *rotation = nearest_rotation(&d, &MAT3_ONE);
+    } else if (d.sigma[2] > SINGULAR * d.sigma[0] && determinant(&d.w) < 0) {
+        mat3 o = rotation_of(&d, -1);
+        *rotation = least_rotation(&o);
+    } else {
+        *rotation = rotation_of(&d, 1);
+    }
+    mat3 rt = mat3_transpose(rotation);
+    *stretch = mat3_mul(&rt, x);
+}

@@ -1,0 +1,223 @@
+/* Separates a pose into non-rigid and rigid parts: spec section 2, with its letters. */
+#include "internal.h"
+#include "rotation.h"
+#include "separate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* 2b: which joints carry, and which of them have an inheriting child that carries. */
+static void mark(const tps_skeleton *s, const uint8_t *weighted, tps_joint *joints)
+{
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        joints[j].carries = !weighted || weighted[j];
+        joints[j].post = 0;
+    }
+    for (int32_t i = s->joint_count - 1; i >= 0; i--) { /* children first */
+        int32_t j = s->order[i], parent = s->parents[j];
+        if (parent >= 0 && joints[j].carries) {
+            joints[parent].carries = 1;
+            joints[parent].post |= s->inherits[j];
+        }
+    }
+}
+
+/* The frame a joint is posed in: W_p L_j, with the parent's scale only where the joint inherits it. */
+static affine base_frame(const tps_skeleton *s, int32_t j, const affine *parent_world, const affine *parent_frame)
+{
+    if (s->parents[j] < 0) {
+        return s->local[j];
+    }
+    affine b = affine_mul(parent_world, &s->local[j]);
+    if (!s->inherits[j]) {
+        b.lin = mat3_mul(&parent_frame->lin, &s->local[j].lin);
+    }
+    return b;
+}
+
+/* 2a and 2b: u = [R' | t'], N' and the effective pose W', F' of one joint. */
+static void user_transform(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints,
+                           int32_t j)
+{
+    tps_joint *joint = &joints[j];
+    const tps_joint *parent = s->parents[j] < 0 ? NULL : &joints[s->parents[j]];
+    joint->given = affine_load(world + 16 * (int64_t)j);
+
+    affine base = base_frame(s, j, parent ? &parent->given : NULL, parent ? &parent->given_frame : NULL);
+    mat3 inverse = mat3_inverse(&base.lin);
+    mat3 x = mat3_mul(&inverse, &joint->given.lin);
+    joint->u.org = mat3_apply(&inverse, vec3_sub(joint->given.org, base.org));
+    polar(&x, &joint->u.lin, &joint->n);
+    joint->given_frame = affine_mul(&base, &joint->u);
+
+    int nonrigid = !a->nonrigid || a->nonrigid[j], rigid = !a->rigid || a->rigid[j];
+    joint->muted = (parent && parent->muted) || !nonrigid || !rigid;
+    if (!joint->muted) {
+        joint->world = joint->given;
+        joint->frame = joint->given_frame;
+        return;
+    }
+    if (!nonrigid) {
+        joint->n = MAT3_ONE;
+    }
+    if (!rigid) {
+        joint->u = AFFINE_ONE;
+    }
+    base = base_frame(s, j, parent ? &parent->world : NULL, parent ? &parent->frame : NULL);
+    joint->frame = affine_mul(&base, &joint->u);
+    joint->world = affine_mul_linear(&joint->frame, &joint->n);
+}
+
+/* Q and P: Q rotates lin(M n) onto lin(V) as well as a rotation can and maps org(M) to org(V); Q P = V B^-1. */
+static void rigid_part(const tps_skeleton *s, int32_t j, tps_joint *joint, const mat3 *n, const affine *v)
+{
+    mat3 from = mat3_mul(&joint->m.lin, n);
+    mat3 near = mat3_mul(&joint->g.lin, &s->bind_inverse[j].lin);
+    joint->q.lin = best_rotation(&from, &v->lin, &near);
+    joint->q.org = vec3_sub(v->org, mat3_apply(&joint->q.lin, joint->m.org));
+    affine q_inverse = affine_inverse_rigid(&joint->q);
+    affine unbent = affine_mul(&q_inverse, v);
+    joint->p = affine_mul(&unbent, &s->bind_inverse[j]);
+}
+
+/* M of a child whose linear part is Q_p^-1 `posed_parent` L_j, at P_p org(B_j). */
+static affine intermediate(const tps_skeleton *s, int32_t j, const tps_joint *parent, const affine *posed_parent)
+{
+    mat3 unbend = mat3_transpose(&parent->q.lin);
+    mat3 lin = mat3_mul(&unbend, &posed_parent->lin);
+    return (affine){mat3_mul(&lin, &s->local[j].lin), affine_apply(&parent->p, s->bind[j].org)};
+}
+
+/* 2d */
+static void separate_before(const tps_skeleton *s, tps_joint *joints, int32_t j)
+{
+    tps_joint *joint = &joints[j];
+    affine local = s->local[j];
+    joint->m = s->bind[j];
+    if (s->parents[j] >= 0) {
+        const tps_joint *parent = &joints[s->parents[j]];
+        local = affine_mul(&parent->g, &local);
+        joint->m = s->inherits[j] ? affine_mul(&parent->p, &s->bind[j]) : intermediate(s, j, parent, &parent->frame);
+    }
+    joint->g = affine_mul(&local, &joint->u);
+    rigid_part(s, j, joint, &joint->n, &joint->world);
+    joint->e = AFFINE_ONE;
+}
+
+/* 2e: S_j, the inherited scale that acts on joint j after its bend. */
+static affine inherited_space(const tps_skeleton *s, int32_t j, const tps_joint *parent)
+{
+    if (!parent->post) {
+        return parent->s;
+    }
+    affine scale = AFFINE_ONE;
+    if (s->inherits[j]) {
+        affine posed = affine_mul_linear(&parent->g, &parent->n);
+        affine inverse = affine_inverse(&parent->g);
+        scale = affine_mul(&posed, &inverse);
+    } else {
+        vec3 head = s->local[j].org;
+        scale.org = mat3_apply(&parent->g.lin, vec3_sub(mat3_apply(&parent->n, head), head));
+    }
+    return affine_mul(&parent->s, &scale);
+}
+
+/* 2e */
+static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j)
+{
+    tps_joint *joint = &joints[j];
+    affine local = s->local[j];
+    joint->m = s->bind[j];
+    joint->s = AFFINE_ONE;
+    if (s->parents[j] >= 0) {
+        const tps_joint *parent = &joints[s->parents[j]];
+        if (!parent->post) {
+            local.org = mat3_apply(&parent->n, local.org);
+        }
+        local = affine_mul(&parent->g, &local);
+        joint->m = intermediate(s, j, parent, &parent->g);
+        joint->s = inherited_space(s, j, parent);
+    }
+    joint->g = affine_mul(&local, &joint->u);
+    joint->post = joint->post || mat3_singular(&joint->s.lin);
+    if (joint->post) {
+        rigid_part(s, j, joint, &MAT3_ONE, &joint->g);
+        affine unposed = affine_inverse(&joint->g); /* Q P = G B^-1 here, so E = W' G^-1 */
+        joint->e = affine_mul(&joint->world, &unposed);
+    } else {
+        affine v = affine_mul_linear(&joint->g, &joint->n);
+        rigid_part(s, j, joint, &joint->n, &v);
+        joint->e = joint->s;
+    }
+}
+
+/* A joint that carries nothing keeps its pose, all of it in P. */
+static void leave_out(const tps_skeleton *s, const double *world, tps_joint *joint, int32_t j)
+{
+    joint->world = affine_load(world + 16 * (int64_t)j);
+    joint->n = MAT3_ONE;
+    joint->m = s->bind[j];
+    joint->p = affine_mul(&joint->world, &s->bind_inverse[j]);
+    joint->q = joint->e = AFFINE_ONE;
+}
+
+void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints)
+{
+    mark(s, a->weighted, joints);
+    for (int32_t i = 0; i < s->joint_count; i++) {
+        int32_t j = s->order[i];
+        if (!joints[j].carries) {
+            leave_out(s, world, &joints[j], j);
+            continue;
+        }
+        user_transform(s, world, a, joints, j);
+        if (a->inherited == TPS_AFTER) {
+            separate_after(s, joints, j);
+        } else {
+            separate_before(s, joints, j);
+        }
+    }
+}
+
+void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints)
+{
+    mark(s, a->weighted, joints);
+    for (int32_t i = 0; i < s->joint_count; i++) {
+        int32_t j = s->order[i];
+        if (joints[j].carries && (a->nonrigid || a->rigid)) {
+            user_transform(s, world, a, joints, j);
+        } else {
+            joints[j].world = affine_load(world + 16 * (int64_t)j);
+        }
+    }
+}
+
+static void store(double *matrices, int32_t j, const affine *a)
+{
+    if (matrices) {
+        affine_store(a, matrices + 16 * (int64_t)j);
+    }
+}
+
+tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const tps_association *association,
+                        const tps_separation *separation)
+{
+    tps_joint *joints = tps_allocate(skeleton->joint_count, sizeof *joints);
+    if (!joints) {
+        return TPS_NO_MEMORY;
+    }
+    tps_separate_joints(skeleton, world, association, joints);
+    for (int32_t j = 0; j < skeleton->joint_count; j++) {
+        const tps_joint *joint = &joints[j];
+        affine n = {joint->n, {{0, 0, 0}}};
+        store(separation->first, j, &skeleton->bind[j]);
+        store(separation->second, j, &joint->m);
+        store(separation->nonrigid_part, j, &n);
+        store(separation->nonrigid, j, &joint->p);
+        store(separation->rigid, j, &joint->q);
+        store(separation->inherited, j, &joint->e);
+        store(separation->world, j, &joint->world);
+    }
+    free(joints);
+    return TPS_OK;
+}

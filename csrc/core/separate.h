@@ -1,0 +1,27 @@
+/* The separation of one pose, joint by joint, before it is stored. Internal. */
+#ifndef TPS_SEPARATE_H
+#define TPS_SEPARATE_H
+
+#include "internal.h"
+
+/* The letters are the spec's; a prime there is left out here, except for what was given: */
+typedef struct tps_joint {
+    affine given;       /* W */
+    affine given_frame; /* F */
+    affine world;       /* W' */
+    affine frame;       /* F' */
+    affine u;           /* [R' | t'] */
+    affine g;           /* the posed frame without scale */
+    affine s;           /* inherited space ("after" only) */
+    affine m, p, q, e;
+    mat3 n;
+    uint8_t carries, muted, post;
+} tps_joint;
+
+/* Fills joints[J]; world, n, m, p, q and e are valid for every joint. */
+void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints);
+
+/* Fills joints[J].world alone. */
+void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints);
+
+#endif

@@ -1,0 +1,216 @@
+#include "tables.h"
+#include "rotation.h"
+
+tps_status tps_space_make(const double *matrix, tps_space *space)
+{
+    *space = (tps_space){.given = matrix != NULL, .similar = 1, .in = AFFINE_ONE, .out = AFFINE_ONE};
+    if (!matrix) {
+        return TPS_OK;
+    }
+    space->in = affine_load(matrix);
+    if (mat3_singular(&space->in.lin)) {
+        return TPS_SINGULAR_SPACE;
+    }
+    space->out = affine_inverse(&space->in);
+    mat3 transposed = mat3_transpose(&space->in.lin);
+    mat3 gram = mat3_mul(&transposed, &space->in.lin);
+    double size = (gram.m[0][0] + gram.m[1][1] + gram.m[2][2]) / 3;
+    for (int i = 0; i < 9; i++) {
+        double unlike = fabs(gram.m[i / 3][i % 3] - (i % 4 == 0 ? size : 0));
+        space->similar = space->similar && unlike <= 1e-6 * size; /* matrices often come from float32 */
+    }
+    return TPS_OK;
+}
+
+/* out a in: a as the points' space sees it. */
+static affine seen_from(const tps_space *space, const affine *a)
+{
+    if (!space->given) {
+        return *a;
+    }
+    affine inner = affine_mul(a, &space->in);
+    return affine_mul(&space->out, &inner);
+}
+
+/* Classic dual quaternion skinning with scale: a stretch about the origin, then the rest of the pose. */
+static void split_classic(const tps_skeleton *s, tps_joint *joint, int32_t j)
+{
+    affine t = affine_mul(&joint->world, &s->bind_inverse[j]);
+    joint->p = joint->e = AFFINE_ONE;
+    polar(&t.lin, &joint->q.lin, &joint->p.lin);
+    joint->q.org = t.org;
+}
+
+/* Is E the identity for every joint that carries, to 1e-12 (translations: of the rig's size)? */
+static int inherits_nothing(const tps_skeleton *s, const tps_joint *joints)
+{
+    double size = 1, turned = 0, moved = 0;
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        if (!joints[j].carries) {
+            continue;
+        }
+        for (int i = 0; i < 9; i++) {
+            turned = fmax(turned, fabs(joints[j].e.lin.m[i / 3][i % 3] - (i % 4 == 0)));
+        }
+        for (int k = 0; k < 3; k++) {
+            size = fmax(size, fmax(fabs(joints[j].world.org.x[k]), fabs(s->bind[j].org.x[k])));
+            moved = fmax(moved, fabs(joints[j].e.org.x[k]));
+        }
+    }
+    return turned <= 1e-12 && moved <= 1e-12 * size;
+}
+
+/* Which stages run, and their maps p, q and e in the points' space, for every joint. */
+static int choose_stages(const tps_skeleton *s, const tps_pose *pose, const double *world, const tps_space *space,
+                         tps_joint *joints)
+{
+    int stages = STAGE_NONRIGID | STAGE_RIGID;
+    if (pose->method == TPS_LINEAR) {
+        tps_effective_pose(s, world, &pose->association, joints);
+        stages = STAGE_NONRIGID;
+    } else if (pose->method == TPS_TWO_PHASE) {
+        tps_separate_joints(s, world, &pose->association, joints);
+        stages |= inherits_nothing(s, joints) ? 0 : STAGE_INHERITED;
+    } else {
+        tps_effective_pose(s, world, &pose->association, joints);
+    }
+    if (pose->phase == 1 || pose->phase == 2) {
+        stages &= pose->phase == 1 ? STAGE_NONRIGID : STAGE_NONRIGID | STAGE_RIGID;
+    }
+    int apart = !space->similar && pose->method != TPS_LINEAR;
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        tps_joint *joint = &joints[j];
+        if (pose->method == TPS_DUAL_QUATERNION) {
+            split_classic(s, joint, j);
+        } else if (pose->method == TPS_LINEAR) {
+            joint->p = affine_mul(&joint->world, &s->bind_inverse[j]);
+        }
+        if (apart) { /* the rigid phase must happen in the skeleton's space: go there first and come back last */
+            joint->p = affine_mul(&joint->p, &space->in);
+            joint->e = stages & STAGE_INHERITED ? affine_mul(&space->out, &joint->e) : space->out;
+        } else {
+            joint->p = seen_from(space, &joint->p);
+            if (stages & STAGE_RIGID) {
+                joint->q = seen_from(space, &joint->q);
+                joint->e = seen_from(space, &joint->e);
+            }
+        }
+    }
+    return apart ? stages | STAGE_INHERITED : stages;
+}
+
+/* Where a blend of maps takes the mesh's centre on the whole, as float32 values. Working relative to it keeps float32
+ * coordinates small; no result depends on it. */
+static vec3 moved_centre(const tps_skin *skin, const tps_joint *joints, size_t map, vec3 centre)
+{
+    vec3 sum = {{0, 0, 0}};
+    int any = 0;
+    for (int32_t j = 0; j < skin->joint_count; j++) {
+        if (skin->share[j] > 0) {
+            const affine *a = (const affine *)(const void *)((const char *)&joints[j] + map);
+            sum = vec3_add(sum, vec3_scale(affine_apply(a, centre), skin->share[j]));
+            any = 1;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        sum.x[k] = (float)(any ? sum.x[k] : centre.x[k]);
+    }
+    return sum;
+}
+
+static void store_matrix(const affine *a, vec3 from, vec3 to, float *row)
+{
+    affine r = affine_between(a, from, to);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            row[4 * i + k] = (float)r.lin.m[i][k];
+        }
+        row[4 * i + 3] = (float)r.org.x[i];
+    }
+}
+
+/* The unit quaternion w x y z of a rotation (Shepperd 1978: from the largest component). */
+static void quaternion(const mat3 *r, double q[4])
+{
+    double d[4];
+    for (int i = 0; i < 4; i++) { /* 4 q_i^2 */
+        d[i] = 1;
+        for (int k = 0; k < 3; k++) {
+            d[i] += i == 0 || i == k + 1 ? r->m[k][k] : -r->m[k][k];
+        }
+    }
+    int largest = 0;
+    for (int i = 1; i < 4; i++) {
+        largest = d[i] > d[largest] ? i : largest;
+    }
+    double wx = r->m[2][1] - r->m[1][2], wy = r->m[0][2] - r->m[2][0], wz = r->m[1][0] - r->m[0][1];
+    double xy = r->m[0][1] + r->m[1][0], xz = r->m[0][2] + r->m[2][0], yz = r->m[1][2] + r->m[2][1];
+    const double products[4][4] = {{d[0], wx, wy, wz}, {wx, d[1], xy, xz}, {wy, xy, d[2], yz}, {wz, xz, yz, d[3]}};
+    double norm = 0;
+    for (int i = 0; i < 4; i++) {
+        q[i] = products[largest][i];
+        norm += q[i] * q[i];
+    }
+    norm = sqrt(norm);
+    for (int i = 0; i < 4; i++) {
+        q[i] /= norm;
+    }
+}
+
+/* Dual part: t q / 2 (Kavan et al. 2008). */
+static void store_dual_quaternion(const affine *a, vec3 from, vec3 to, float *row)
+{
+    affine r = affine_between(a, from, to);
+    double q[4];
+    quaternion(&r.lin, q);
+    vec3 v = {{q[1], q[2], q[3]}};
+    vec3 d = vec3_add(vec3_scale(r.org, q[0]), vec3_cross(r.org, v));
+    for (int i = 0; i < 4; i++) {
+        row[i] = (float)q[i];
+    }
+    row[4] = (float)(-0.5 * vec3_dot(r.org, v));
+    for (int k = 0; k < 3; k++) {
+        row[5 + k] = (float)(0.5 * d.x[k]);
+    }
+}
+
+static void store_stages(const tps_skin *skin, const tps_joint *joints, tps_tables *t)
+{
+    t->from = t->to = skin->centre;
+    vec3 from = t->from;
+    t->to = moved_centre(skin, joints, offsetof(tps_joint, p), from);
+    for (int32_t j = 0; j < skin->joint_count; j++) {
+        store_matrix(&joints[j].p, from, t->to, t->nonrigid + 12 * (int64_t)j);
+    }
+    if (t->stages & STAGE_RIGID) {
+        from = t->to;
+        t->to = moved_centre(skin, joints, offsetof(tps_joint, q), from);
+        for (int32_t j = 0; j < skin->joint_count; j++) {
+            store_dual_quaternion(&joints[j].q, from, t->to, t->rigid + 8 * (int64_t)j);
+        }
+    }
+    if (t->stages & STAGE_INHERITED) {
+        from = t->to;
+        t->to = moved_centre(skin, joints, offsetof(tps_joint, e), from);
+        for (int32_t j = 0; j < skin->joint_count; j++) {
+            store_matrix(&joints[j].e, from, t->to, t->inherited + 12 * (int64_t)j);
+        }
+    }
+}
+
+void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, const double *world,
+                     const tps_space *space, tps_joint *joints, tps_tables *tables)
+{
+    tps_pose ours = *pose;
+    ours.association.weighted = skin->weighted;
+    tables->stages = choose_stages(skeleton, &ours, world, space, joints);
+    store_stages(skin, joints, tables);
+    if (pose->blend) {
+        tables->stages |= STAGE_STRAIGHT;
+        for (int32_t j = 0; j < skin->joint_count; j++) {
+            affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
+            straight = seen_from(space, &straight);
+            store_matrix(&straight, tables->from, tables->to, tables->straight + 12 * (int64_t)j);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+/* Two-Phase Skin: the skinning core.
+ *
+ * Plain C11: no Python, no Blender, no global state. This header is the manual; each group of functions below has
+ * a source file of its own.
+ *
+ * What it does. A skeleton of joints deforms a mesh. A joint's posed matrix is split into a non-rigid part (scale and
+ * shear) and a rigid part, and each vertex is deformed in two phases: first the non-rigid parts are blended linearly
+ * (phase 1), then the rigid parts are blended as dual quaternions (phase 2). Scale that children inherit can act
+ * last, as a third blend. Linear blend skinning and classic dual quaternion skinning are here too.
+ *
+ * How it is used:
+ *
+ *     tps_skeleton *skeleton;  tps_skeleton_create(J, parents, bind, inherits, &skeleton, &where);
+ *     tps_skin *skin;          tps_skin_create(&mesh, &skin, &where);
+ *     for each frame:          tps_skin_deform(skin, skeleton, &pose, TPS_POINTS, out);
+ *     tps_skin_free(skin);     tps_skeleton_free(skeleton);
+ *
+ * Conventions:
+ *  - Matrices are affine, 4x4, row-major, column vectors: 16 doubles, last row 0 0 0 1 (it is not read).
+ *  - Joints are numbered 0..J-1 in any order; a root's parent is -1; several roots are allowed.
+ *  - B bind (world, rest), L bind relative to the parent, U the user's local transform, W posed (world), T skinning:
+ *    B_j = B_p L_j, W_j = W_p L_j U_j, W_j = T_j B_j.
+ *  - Joint mathematics is float64, vertices are float32.
+ *  - Arrays belong to the caller, inputs are const, and inputs and outputs must not overlap.
+ *  - Functions that can fail return a tps_status and write nothing else on failure, except that `where`, if not NULL,
+ *    receives the joint, row or entry at fault (-1 where there is none).
+ *  - A skeleton or skin is read-only once made: any number of threads may use it at the same time.
+ *  - "Singular" means: smallest singular value <= 1e-9 times the largest.
+ */
+#ifndef TPS_H
+#define TPS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tps_status {
+    TPS_OK = 0,
+    TPS_NO_MEMORY,          /* an allocation failed */
+    TPS_PARENT_RANGE,       /* a parent is neither -1 nor 0..J-1 */
+    TPS_PARENT_CYCLE,       /* a joint is its own ancestor */
+    TPS_NOT_FINITE,         /* NaN or infinity */
+    TPS_LAST_ROW,           /* a matrix whose last row is not 0 0 0 1 (to 1e-9) */
+    TPS_SINGULAR_BIND,      /* a bind matrix that cannot be inverted */
+    TPS_SINGULAR_SPACE,     /* a space matrix that cannot be inverted */
+    TPS_WEIGHT_ROWS,        /* row starts that do not begin at 0, decrease, or do not end at the number of entries */
+    TPS_WEIGHT_JOINT_RANGE, /* a joint index outside 0..J-1 */
+    TPS_WEIGHT_NEGATIVE     /* a weight below zero */
+} tps_status;
+
+/* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
+
+/* TPS_NOT_FINITE with the first offending index in `where`, or TPS_OK. */
+tps_status tps_check_finite_f64(int64_t count, const double *values, int64_t *where);
+tps_status tps_check_finite_f32(int64_t count, const float *values, int64_t *where);
+
+/* Are `count` matrices finite, with the last row 0 0 0 1? `where`: the first that is not. */
+tps_status tps_check_affine(int64_t count, const double *matrices, int64_t *where);
+
+/* ---- joint matrices (joint_matrices.c) ----------------------------------------------------------------------- */
+
+/* The joints' numbers with every parent before its children, in order[J]. */
+tps_status tps_parents_first(int32_t joint_count, const int32_t *parents, int32_t *order, int64_t *where);
+
+/* L_j = B_p^-1 B_j (root: B_j). TPS_SINGULAR_BIND where a parent's bind cannot be inverted. `local` may be `bind`
+ * only if they do not overlap at all; `order` is from tps_parents_first, here and below. */
+tps_status tps_bind_local(int32_t joint_count, const int32_t *parents, const double *bind, double *local,
+                          int64_t *where);
+
+/* B_j = B_p L_j (root: L_j). */
+void tps_bind_world(int32_t joint_count, const int32_t *parents, const int32_t *order, const double *local,
+                    double *bind);
+
+/* W_j = W_p L_j U_j (root: L_j U_j). */
+void tps_pose_world(int32_t joint_count, const int32_t *parents, const int32_t *order, const double *local,
+                    const double *user, double *world);
+
+/* U_j = (W_p L_j)^-1 W_j; the pseudo-inverse of the linear part where W_p L_j is singular. */
+void tps_user_local(int32_t joint_count, const int32_t *parents, const double *world, const double *local,
+                    double *user);
+
+/* T_j = W_j B_j^-1 */
+tps_status tps_skinning_matrices(int32_t joint_count, const double *world, const double *bind, double *matrices,
+                                 int64_t *where);
+
+/* W_j = T_j B_j */
+void tps_world_from_skinning(int32_t joint_count, const double *matrices, const double *bind, double *world);
+
+/* The new U of one joint after a world-space increment G: U' = (W_p L)^-1 G W_j, where `world` is the pose before it
+ * (16 doubles each for increment and result). */
+void tps_increment_world(int32_t joint, const int32_t *parents, const double *local, const double *world,
+                         const double *increment, double *user_of_joint);
+
+/* ---- skeleton and separation (skeleton.c, separate.c) --------------------------------------------------------- */
+
+typedef struct tps_skeleton tps_skeleton;
+
+/* Copies what it needs. inherits[j] != 0: joint j inherits its parent's scale (the parent is non-compensating towards
+ * it); 0: the parent compensates; no meaning at a root. */
+tps_status tps_skeleton_create(int32_t joint_count, const int32_t *parents, const double *bind, const uint8_t *inherits,
+                               tps_skeleton **skeleton, int64_t *where);
+void tps_skeleton_free(tps_skeleton *skeleton);
+int32_t tps_skeleton_joint_count(const tps_skeleton *skeleton);
+
+/* support[j] = 1 where joint j has no weight of its own but a weighted descendant: it carries transforms to it. */
+void tps_support_joints(const tps_skeleton *skeleton, const uint8_t *weighted, uint8_t *support);
+
+typedef enum tps_inherited {
+    TPS_AFTER, /* inherited scale is a space in which the descendants bend: it acts after the rigid phase */
+    TPS_BEFORE /* inherited scale shapes the descendants before they bend */
+} tps_inherited;
+
+/* How the pose is separated. Each array is J bytes, or NULL: weighted, every joint; nonrigid and rigid (the
+ * association flags), on. A joint that is neither weighted nor a support joint is left out: it keeps its pose, all of
+ * it in P, and no other joint depends on it. */
+typedef struct tps_association {
+    tps_inherited inherited;
+    const uint8_t *weighted;
+    const uint8_t *nonrigid;
+    const uint8_t *rigid;
+} tps_association;
+
+/* Where the separated matrices go: J matrices each; NULL where one is not wanted.
+ * Always: inherited * rigid * nonrigid = world * B^-1, and rigid is a rotation and a translation. */
+typedef struct tps_separation {
+    double *first;         /* B:  the bind pose */
+    double *second;        /* M:  the intermediate pose, after phase 1 alone */
+    double *nonrigid_part; /* N': the joint's own scale and shear */
+    double *nonrigid;      /* P:  phase 1 */
+    double *rigid;         /* Q:  phase 2 */
+    double *inherited;     /* E:  inherited scale, after phase 2 */
+    double *world;         /* W': the pose that is shown: W, but for muted joints and what hangs from them */
+} tps_separation;
+
+/* Separates a pose of J matrices. Fails only for want of memory. O(J). */
+tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const tps_association *association,
+                        const tps_separation *separation);
+
+/* ---- skin (skin.c) -------------------------------------------------------------------------------------------- */
+
+typedef struct tps_skin tps_skin;
+
+/* A mesh at rest and its weights in compressed rows: vertex i has the entries row_start[i] .. row_start[i + 1] - 1. */
+typedef struct tps_mesh {
+    int64_t vertex_count;
+    int32_t joint_count;
+    const float *points;      /* V x 3 */
+    const float *normals;     /* V x 3, or NULL */
+    const int64_t *row_start; /* V + 1 */
+    int64_t entry_count;
+    const int64_t *joints; /* a joint for each entry */
+    const double *weights; /* its weight, >= 0 */
+    int normalised;        /* 1: rows from tps_skin_weights, taken as they are; 0: scale each row's sum to 1 */
+} tps_mesh;
+
+/* Copies what it needs. A joint that comes twice in a row counts once, with the sum; rows are normalised to 1; a row
+ * without weights leaves its vertex where it is. O(entries). */
+tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where);
+void tps_skin_free(tps_skin *skin);
+int64_t tps_skin_vertex_count(const tps_skin *skin);
+int32_t tps_skin_joint_count(const tps_skin *skin);
+void tps_skin_weighted(const tps_skin *skin, uint8_t *weighted); /* weighted[j] = 1 where any vertex has weight on j */
+
+/* The skin's own rows, heaviest first: row_start[V + 1], then joints and weights for tps_skin_entry_count entries. */
+int64_t tps_skin_entry_count(const tps_skin *skin);
+void tps_skin_weights(const tps_skin *skin, int64_t *row_start, int64_t *joints, double *weights);
+
+/* The points, and the normals if it has any, as the skin keeps them: V x 3 each. */
+const float *tps_skin_points(const tps_skin *skin);
+const float *tps_skin_normals(const tps_skin *skin);
+
+/* ---- deformation (deform.c, tables.c, kernel.c) ---------------------------------------------------------------- */
+
+typedef enum tps_method { TPS_TWO_PHASE, TPS_LINEAR, TPS_DUAL_QUATERNION } tps_method;
+
+typedef enum tps_result {
+    TPS_POINTS,          /* V x 3 positions */
+    TPS_NORMALS,         /* V x 3 unit normals; the skin must have normals */
+    TPS_MATRICES,        /* V x 3 x 4: each vertex's whole deformation, as an affine matrix */
+    TPS_INVERSE_MATRICES /* V x 3 x 4: its inverse; the pseudo-inverse of the linear part where that is singular */
+} tps_result;
+
+typedef struct tps_pose {
+    int64_t frame_count;
+    const double *world; /* frames x J matrices, in the skeleton's space */
+    tps_method method;
+    int phase; /* 0: all; 1, 2: stop after that phase (not with TPS_LINEAR) */
+    /* .weighted is ignored: the skin knows */
+    tps_association association;
+    const double *space;   /* takes the points into the skeleton's space, or NULL: the identity */
+    const float *points;   /* deform these instead of the points at rest, or NULL */
+    int64_t points_stride; /* floats from one frame's points to the next one's; 0: the same for all */
+    const float *blend;    /* 0: linear .. 1: the method; NULL: 1 */
+    int blend_per_vertex;  /* 0: one number, 1: V numbers */
+    int threads;           /* 0: choose */
+} tps_pose;
+
+/* Writes frames x V x (3 or 12) floats. Deforms relative to the mesh's centre, so a mesh far from the origin deforms as
+ * well as one at it. May fail for want of memory, or with TPS_SINGULAR_SPACE. O(frames (J + entries)). */
+tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, tps_result result,
+                           float *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,310 @@
+#include "arguments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT 160
+
+/* "(5, 4, 4)", with a letter where the length is ANY. */
+static const char *shape_text(char *text, int ndim, const npy_intp *shape, const char *letters)
+{
+    size_t used = (size_t)snprintf(text, TEXT, "(");
+    for (int i = 0; i < ndim && used < TEXT - 32; i++) {
+        const char *separator = i + 1 < ndim ? ", " : ndim == 1 ? "," : "";
+        if (shape[i] == ANY) {
+            used += (size_t)snprintf(text + used, TEXT - used, "%c%s", letters[i], separator);
+        } else {
+            used += (size_t)snprintf(text + used, TEXT - used, "%lld%s", (long long)shape[i], separator);
+        }
+    }
+    snprintf(text + used, TEXT - used, ")");
+    return text;
+}
+
+static int fits(PyArrayObject *array, int ndim, const npy_intp *shape)
+{
+    int good = PyArray_NDIM(array) == ndim;
+    for (int i = 0; good && i < ndim; i++) {
+        good = shape[i] == ANY || shape[i] == PyArray_DIM(array, i);
+    }
+    return good;
+}
+
+static PyArrayObject *check_shape(PyArrayObject *array, const char *name, int ndim, const npy_intp *shape,
+                                  const char *letters)
+{
+    char was[TEXT], expected[TEXT];
+    if (!array || fits(array, ndim, shape)) {
+        return array;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: shape %s; expected %s", name,
+                 shape_text(was, PyArray_NDIM(array), PyArray_DIMS(array), NULL),
+                 shape_text(expected, ndim, shape, letters));
+    Py_DECREF(array);
+    return NULL;
+}
+
+/* NumPy's own complaint about something that is no array at all, with the argument's name in front. */
+static void name_the_error(const char *name)
+{
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) {
+        return;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyErr_Format(type, "%s: cannot be read as an array (%S); expected an array of numbers", name, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+}
+
+static int right_elements(PyArrayObject *array, element_kind kind)
+{
+    int type = PyArray_TYPE(array);
+    switch (kind) {
+    case REAL_64:
+    case REAL_32:
+        return PyTypeNum_ISINTEGER(type) || PyTypeNum_ISFLOAT(type);
+    case INTEGER_64:
+        return PyTypeNum_ISINTEGER(type) || PyArray_SIZE(array) == 0; /* [] has no integers, but no others either */
+    case TRUTH:
+        return PyTypeNum_ISBOOL(type) || PyArray_SIZE(array) == 0;
+    }
+    return 0;
+}
+
+static PyArrayObject *convert(PyObject *value, const char *name, element_kind kind)
+{
+    static const char *const expected[] = {"real numbers", "real numbers", "integers", "bool"};
+    static const int types[] = {NPY_DOUBLE, NPY_FLOAT, NPY_INT64, NPY_BOOL};
+    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value);
+    if (!array) {
+        name_the_error(name);
+        return NULL;
+    }
+    if (!right_elements(array, kind)) {
+        PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected %s", name, (PyObject *)PyArray_DESCR(array),
+                     expected[kind]);
+        Py_DECREF(array);
+        return NULL;
+    }
+    PyArrayObject *converted = (PyArrayObject *)PyArray_FromArray(
+        array, PyArray_DescrFromType(types[kind]), NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+    Py_DECREF(array);
+    return converted;
+}
+
+PyArrayObject *array_argument(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
+                              const char *letters)
+{
+    return check_shape(convert(value, name, kind), name, ndim, shape, letters);
+}
+
+int optional_array(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
+                   const char *letters, PyArrayObject **array)
+{
+    *array = NULL;
+    if (!value || value == Py_None) {
+        return 0;
+    }
+    *array = array_argument(value, name, kind, ndim, shape, letters);
+    return *array ? 0 : -1;
+}
+
+PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joint_count, int frames_allowed)
+{
+    const npy_intp one[] = {joint_count, 4, 4}, many[] = {ANY, joint_count, 4, 4};
+    PyArrayObject *array = convert(value, name, REAL_64);
+    if (array && frames_allowed && PyArray_NDIM(array) == 4) {
+        array = check_shape(array, name, 4, many, "FJ44");
+    } else {
+        array = check_shape(array, name, 3, one, "J44");
+    }
+    int64_t where;
+    tps_status status = array ? tps_check_affine(PyArray_SIZE(array) / 16, PyArray_DATA(array), &where) : TPS_OK;
+    if (status != TPS_OK) {
+        npy_intp joints = PyArray_DIM(array, PyArray_NDIM(array) - 3);
+        raise_status(status, name, where % joints);
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+PyArrayObject *matrix_argument(PyObject *value, const char *name)
+{
+    const npy_intp shape[] = {4, 4};
+    int64_t where;
+    PyArrayObject *array = array_argument(value, name, REAL_64, 2, shape, "44");
+    tps_status status = array ? tps_check_affine(1, PyArray_DATA(array), &where) : TPS_OK;
+    if (status != TPS_OK) {
+        raise_status(status, name, -1);
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *length, int32_t **order)
+{
+    const npy_intp shape[] = {joint_count};
+    PyArrayObject *array = array_argument(value, "parents", INTEGER_64, 1, shape, "J");
+    if (!array) {
+        return NULL;
+    }
+    npy_intp count = PyArray_DIM(array, 0);
+    const int64_t *given = PyArray_DATA(array);
+    if (count > INT32_MAX / 2) {
+        PyErr_Format(PyExc_ValueError, "parents: %zd joints; expected at most %d", (Py_ssize_t)count, INT32_MAX / 2);
+        Py_DECREF(array);
+        return NULL;
+    }
+    int32_t *parents = PyMem_Malloc((size_t)(2 * count + 1) * sizeof *parents);
+    if (!parents) {
+        PyErr_NoMemory();
+    }
+    for (npy_intp j = 0; parents && j < count; j++) {
+        if (given[j] < -1 || given[j] >= count) {
+            PyErr_Format(PyExc_ValueError, "parents: joint %zd has parent %lld; expected -1 or 0..%zd", (Py_ssize_t)j,
+                         (long long)given[j], (Py_ssize_t)count - 1);
+            PyMem_Free(parents);
+            parents = NULL;
+            break;
+        }
+        parents[j] = (int32_t)given[j];
+    }
+    Py_DECREF(array);
+    if (!parents) {
+        return NULL;
+    }
+    int64_t where = -1;
+    tps_status status = tps_parents_first((int32_t)count, parents, parents + count, &where);
+    if (status != TPS_OK) {
+        PyMem_Free(parents);
+        raise_status(status, "parents", where);
+        return NULL;
+    }
+    *length = count;
+    if (order) {
+        *order = parents + count;
+    }
+    return parents;
+}
+
+int word_argument(PyObject *value, const char *name, const char *const *words)
+{
+    char list[TEXT] = "";
+    for (int i = 0; words[i]; i++) {
+        if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, words[i]) == 0) {
+            return i;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, TEXT - used, "%s\"%s\"", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    PyErr_Format(PyUnicode_Check(value) ? PyExc_ValueError : PyExc_TypeError, "%s: %R; expected %s", name, value, list);
+    return -1;
+}
+
+static int overlap(PyArrayObject *a, PyArrayObject *b)
+{
+    const char *a_begin = PyArray_DATA(a), *b_begin = PyArray_DATA(b);
+    return a_begin < b_begin + PyArray_NBYTES(b) && b_begin < a_begin + PyArray_NBYTES(a);
+}
+
+/* What is wrong with an `out` of the right shape, or NULL. */
+static const char *unfit(PyArrayObject *out, PyArrayObject *const *inputs, int input_count)
+{
+    if (!PyArray_IS_C_CONTIGUOUS(out) || !PyArray_ISALIGNED(out)) {
+        return "not C-contiguous; expected a C-contiguous array";
+    }
+    if (!PyArray_ISWRITEABLE(out)) {
+        return "read-only; expected a writeable array";
+    }
+    for (int i = 0; i < input_count; i++) {
+        if (inputs[i] && overlap(out, inputs[i])) {
+            return "shares memory with an input; expected memory of its own";
+        }
+    }
+    return NULL;
+}
+
+PyArrayObject *output_argument(PyObject *out, int ndim, const npy_intp *shape, PyArrayObject *const *inputs,
+                               int input_count)
+{
+    if (!out || out == Py_None) {
+        return (PyArrayObject *)PyArray_SimpleNew(ndim, shape, NPY_FLOAT);
+    }
+    if (!PyArray_Check(out)) {
+        PyErr_Format(PyExc_TypeError, "out: %S; expected a NumPy array or None", (PyObject *)Py_TYPE(out));
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)out;
+    if (PyArray_TYPE(array) != NPY_FLOAT || !PyArray_ISNOTSWAPPED(array)) {
+        PyErr_Format(PyExc_TypeError, "out: dtype %S; expected float32", (PyObject *)PyArray_DESCR(array));
+        return NULL;
+    }
+    Py_INCREF(out);
+    if (!check_shape(array, "out", ndim, shape, NULL)) {
+        return NULL; /* has released it */
+    }
+    const char *fault = unfit(array, inputs, input_count);
+    if (fault) {
+        PyErr_Format(PyExc_ValueError, "out: %s", fault);
+        Py_DECREF(out);
+        return NULL;
+    }
+    return array;
+}
+
+PyObject *raise_status(tps_status status, const char *name, int64_t where)
+{
+    char place[64] = "";
+    if (where >= 0) {
+        snprintf(place, sizeof place, "joint %lld ", (long long)where);
+    }
+    switch (status) {
+    case TPS_OK:
+        break;
+    case TPS_NO_MEMORY:
+        return PyErr_NoMemory();
+    case TPS_PARENT_RANGE:
+        return PyErr_Format(PyExc_ValueError, "%s: %shas a parent out of range; expected -1 or a joint", name, place);
+    case TPS_PARENT_CYCLE:
+        return PyErr_Format(PyExc_ValueError, "%s: %sis its own ancestor; expected no cycles", name, place);
+    case TPS_NOT_FINITE:
+        return PyErr_Format(PyExc_ValueError, "%s: %sis not finite; expected finite numbers", name, place);
+    case TPS_LAST_ROW:
+        return PyErr_Format(PyExc_ValueError, "%s: %shas another last row; expected 0 0 0 1", name, place);
+    case TPS_SINGULAR_BIND:
+    case TPS_SINGULAR_SPACE:
+        return PyErr_Format(PyExc_ValueError, "%s: %scannot be inverted; expected a regular matrix", name, place);
+    case TPS_WEIGHT_ROWS:
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: indptr is wrong at %lld; expected numbers that start at 0, never fall, and end at the "
+                            "number of weights",
+                            name, (long long)where);
+    case TPS_WEIGHT_JOINT_RANGE:
+        return PyErr_Format(PyExc_ValueError, "%s: entry %lld has a joint out of range; expected 0..J-1", name,
+                            (long long)where);
+    case TPS_WEIGHT_NEGATIVE:
+        return PyErr_Format(PyExc_ValueError, "%s: entry %lld is negative; expected weights of 0 or more", name,
+                            (long long)where);
+    }
+    return PyErr_Format(PyExc_SystemError, "%s: unknown status %d", name, (int)status);
+}
+
+int check_finite(PyArrayObject *array, const char *name)
+{
+    int64_t where = -1;
+    tps_status status = PyArray_TYPE(array) == NPY_FLOAT
+                            ? tps_check_finite_f32(PyArray_SIZE(array), PyArray_DATA(array), &where)
+                            : tps_check_finite_f64(PyArray_SIZE(array), PyArray_DATA(array), &where);
+    if (status == TPS_OK) {
+        return 0;
+    }
+    npy_intp rows = PyArray_NDIM(array) > 0 ? PyArray_DIM(array, 0) : 0;
+    long long row = rows > 0 ? (long long)(where / (PyArray_SIZE(array) / rows)) : 0;
+    PyErr_Format(PyExc_ValueError, "%s: row %lld is not finite; expected finite numbers", name, row);
+    return -1;
+}

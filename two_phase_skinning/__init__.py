@@ -1,0 +1,39 @@
+"""Two-phase skinning: scale and shear by linear blending first, the rigid motion by dual quaternions second.
+
+    skeleton = Skeleton(parents, bind)           # joints: hierarchy and bind pose
+    skin = Skin(points, weights, skeleton)       # a mesh at rest and its weights
+    posed = skin.deform(world)                   # (V, 3) float32, for posed joint matrices (J, 4, 4)
+
+Matrices are affine, 4x4, for column vectors, as ``numpy.array(mathutils.Matrix)`` gives them; (J, 4, 4) for J joints.
+Joint mathematics is float64, vertices are float32. Wrong input raises TypeError (wrong kind) or ValueError (wrong
+shape, range or value), and the message names the argument. The method is described in docs/method.md.
+"""
+
+from two_phase_skinning._core import (
+    bind_local,
+    bind_world,
+    increment_local,
+    increment_world,
+    pose_world,
+    skinning_matrices,
+    user_local,
+    world_from_skinning,
+)
+from two_phase_skinning._skeleton import Separation, Skeleton
+from two_phase_skinning._skin import Skin
+from two_phase_skinning._version import __version__
+
+__all__ = [
+    "Separation",
+    "Skeleton",
+    "Skin",
+    "__version__",
+    "bind_local",
+    "bind_world",
+    "increment_local",
+    "increment_world",
+    "pose_world",
+    "skinning_matrices",
+    "user_local",
+    "world_from_skinning",
+]

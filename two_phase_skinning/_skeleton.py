@@ -1,0 +1,154 @@
+"""Skeletons, and the separation of their poses into non-rigid and rigid parts."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from two_phase_skinning import _core
+
+Inherited = Literal["after", "before"]
+
+
+class Separation(NamedTuple):
+    """A pose in parts: ``inherited @ rigid @ nonrigid`` is ``world @ inv(bind)``, and ``rigid`` is rigid.
+
+    Every field is (J, 4, 4) float64, or (F, J, 4, 4) for a stack of frames. The letters are those of docs/method.md.
+    """
+
+    first: NDArray[np.float64]
+    """B: the bind pose."""
+    second: NDArray[np.float64]
+    """M: the intermediate pose, the skeleton after the non-rigid transforms alone."""
+    nonrigid_part: NDArray[np.float64]
+    """N': each joint's own scale and shear, without translation."""
+    nonrigid: NDArray[np.float64]
+    """P: what phase 1 blends linearly."""
+    rigid: NDArray[np.float64]
+    """Q: what phase 2 blends as dual quaternions."""
+    inherited: NDArray[np.float64]
+    """E: scale inherited from parents, blended linearly after phase 2; the identity with ``inherited="before"``."""
+    world: NDArray[np.float64]
+    """W': the pose that is shown: the given one, except for muted joints and their descendants."""
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+class Skeleton:
+    """Joints: their hierarchy, bind pose, and how scale passes from parent to child.
+
+    parents: (J,) int, -1 at roots, in any order. bind: (J, 4, 4), world bind matrices, invertible.
+    How scale passes on is said in one of two ways; without either, every child inherits its parent's scale:
+    compensating, bool (J,), true where a joint's scale stops at itself; or inherits, bool (J,), true where a joint
+    inherits its parent's scale. names: J names, kept for you.
+
+    Raises TypeError or ValueError naming the argument: wrong dtype or shape, a parent out of range, a cycle, a number
+    that is not finite, a last row other than 0 0 0 1, a bind matrix that cannot be inverted.
+    A skeleton does not change once made; threads may share it. It can be pickled.
+    """
+
+    def __init__(
+        self,
+        parents: ArrayLike,
+        bind: ArrayLike,
+        compensating: ArrayLike | None = None,
+        inherits: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        parents = np.asarray(parents)
+        if compensating is not None and inherits is not None:
+            raise ValueError("inherits: given together with compensating; expected one of them")
+        if inherits is None:
+            inherits = self._inherits_from(compensating, parents)
+        self._core = _core.skeleton(parents, bind, inherits)
+        self._parents = _read_only(np.array(parents, dtype=np.int64))
+        self._bind = _read_only(np.array(bind, dtype=np.float64))
+        self._inherits = _read_only(np.array(inherits, dtype=bool) & (self._parents >= 0))
+        self._names = self._check_names(names)
+
+    @staticmethod
+    def _inherits_from(compensating: ArrayLike | None, parents: NDArray[Any]) -> NDArray[np.bool_]:
+        if compensating is None:
+            return np.ones(parents.shape, dtype=bool)
+        mask = np.asarray(compensating)
+        if mask.dtype != bool:
+            raise TypeError(f"compensating: dtype {mask.dtype}; expected bool")
+        if mask.shape != parents.shape:
+            raise ValueError(f"compensating: shape {mask.shape}; expected {parents.shape}")
+        # A parent out of range is for the core to refuse, whatever its child says.
+        known = (parents >= 0) & (parents < len(mask)) if parents.ndim == 1 and parents.dtype.kind in "iu" else None
+        result = np.zeros(mask.shape, dtype=bool)
+        if known is not None:
+            result[known] = ~mask[parents[known]]
+        return result
+
+    def _check_names(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
+        if names is None:
+            return None
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise TypeError("names: not a sequence of str; expected a name for each joint")
+        if len(names) != len(self._parents):
+            raise ValueError(f"names: {len(names)} names; expected {len(self._parents)}")
+        return tuple(names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Skeleton, (self._parents, self._bind, None, self._inherits, self._names)
+
+    def __repr__(self) -> str:
+        return f"<Skeleton of {len(self)} joints>"
+
+    def __len__(self) -> int:
+        return len(self._parents)
+
+    @property
+    def parents(self) -> NDArray[np.int64]:
+        """(J,) int64, -1 at roots; read-only."""
+        return self._parents
+
+    @property
+    def bind(self) -> NDArray[np.float64]:
+        """B: (J, 4, 4) float64, world bind matrices; read-only."""
+        return self._bind
+
+    @property
+    def inherits(self) -> NDArray[np.bool_]:
+        """bool (J,): does the joint inherit its parent's scale? False at roots; read-only."""
+        return self._inherits
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The joints' names, if they were given."""
+        return self._names
+
+    def support_joints(self, weighted: ArrayLike) -> NDArray[np.bool_]:
+        """Which joints have no weight of their own but a weighted descendant, and so carry transforms to it.
+
+        weighted: bool (J,), true where a vertex has weight on the joint. Returns bool (J,).
+        Source: the support joints of docs/method.md, section 2. Raises TypeError or ValueError naming the argument.
+        """
+        return _core.support_joints(self._core, weighted)
+
+    def separate(
+        self,
+        world: ArrayLike,
+        inherited: Inherited = "after",
+        weighted: ArrayLike | None = None,
+        nonrigid: ArrayLike | None = None,
+        rigid: ArrayLike | None = None,
+    ) -> Separation:
+        """Separates a pose into what phase 1 blends, what phase 2 blends, and inherited scale.
+
+        world: (J, 4, 4) posed matrices, or (F, J, 4, 4) for many frames at once.
+        inherited: "after", inherited scale acts after the rigid motion; "before", it shapes the mesh before it bends.
+        weighted: bool (J,), which joints have weight; None: all. A joint that neither has weight nor a weighted
+        descendant is left out: its whole pose is in ``nonrigid``, and nothing depends on it.
+        nonrigid, rigid: bool (J,), the association flags of the two phases; None: on. Where one is off, the mesh is
+        shown as if that joint did not scale (or move), and its descendants with it.
+
+        Source: docs/method.md, section 2. Raises TypeError or ValueError naming the argument.
+        """
+        return Separation(*_core.separate(self._core, world, inherited, weighted, nonrigid, rigid))
