@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two-Phase Skin: a modifier in the stack that deforms a mesh by an armature, beside Blender's Armature modifier."""
+
+from . import live, menus, operators
+
+_ROOMS = (operators, menus, live)
+
+
+def register():
+    for room in _ROOMS:
+        room.register()
+
+
+def unregister():
+    for room in reversed(_ROOMS):
+        room.unregister()

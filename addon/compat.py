@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that differs between Blender 4.2 and 5.3, and nothing else.
+
+A function's name ends in the version from which it works; the plain name is the one for the running Blender.
+Scripts do not need this module: `inputs` reads and writes a modifier's inputs by their names.
+"""
+
+import bpy
+
+
+def input_get_4_2(modifier, socket):
+    """The value of a Geometry Nodes modifier's input; a menu gives an integer, -1 where it was never set."""
+    return modifier[socket.identifier]
+
+
+def input_get_5_2(modifier, socket):
+    """The value of a Geometry Nodes modifier's input; a menu gives the item's name."""
+    return getattr(modifier.properties.inputs, socket.identifier).value
+
+
+def input_set_4_2(modifier, socket, value):
+    modifier[socket.identifier] = value
+
+
+def input_set_5_2(modifier, socket, value):
+    getattr(modifier.properties.inputs, socket.identifier).value = value
+
+
+def input_attribute_get_4_2(modifier, socket):
+    """The attribute or vertex group that a field input reads, empty if it uses its value."""
+    if not modifier[f"{socket.identifier}_use_attribute"]:
+        return ""
+    return modifier[f"{socket.identifier}_attribute_name"]
+
+
+def input_attribute_get_5_2(modifier, socket):
+    """The attribute or vertex group that a field input reads, empty if it uses its value."""
+    entry = getattr(modifier.properties.inputs, socket.identifier)
+    return entry.attribute_name if entry.type == "ATTRIBUTE" else ""
+
+
+def input_attribute_set_4_2(modifier, socket, name):
+    modifier[f"{socket.identifier}_use_attribute"] = bool(name)
+    modifier[f"{socket.identifier}_attribute_name"] = name
+
+
+def input_attribute_set_5_2(modifier, socket, name):
+    entry = getattr(modifier.properties.inputs, socket.identifier)
+    entry.type = "ATTRIBUTE" if name else "VALUE"
+    entry.attribute_name = name
+
+
+def input_path_4_2(modifier, socket):
+    """The data path of an input, from the object: for keyframes and drivers."""
+    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"]["{socket.identifier}"]'
+
+
+def input_path_5_2(modifier, socket):
+    """The data path of an input, from the object: for keyframes and drivers."""
+    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"].properties.inputs.{socket.identifier}.value'
+
+
+def add_warning_node_4_2(tree):
+    """Blender 4.2 has no node that shows a message in the modifier."""
+    return None
+
+
+def add_warning_node_4_3(tree):
+    """A node that shows its Message in the modifier's panel while Show is on."""
+    node = tree.nodes.new("GeometryNodeWarning")
+    node.warning_type = "ERROR"
+    return node
+
+
+def use_wildcards_4_2(node):
+    """Let a Remove Named Attribute node take a pattern, which does not complain where nothing matches."""
+    node.pattern_mode = "WILDCARD"
+
+
+def use_wildcards_5_2(node):
+    """Let a Remove Named Attribute node take a pattern, which does not complain where nothing matches."""
+    if hasattr(node, "pattern_mode"):
+        node.pattern_mode = "WILDCARD"
+    else:
+        node.inputs["Pattern Mode"].default_value = "Wildcard"
+
+
+_5_2 = bpy.app.version >= (5, 2, 0)
+input_get = input_get_5_2 if _5_2 else input_get_4_2
+input_set = input_set_5_2 if _5_2 else input_set_4_2
+input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4_2
+input_attribute_set = input_attribute_set_5_2 if _5_2 else input_attribute_set_4_2
+input_path = input_path_5_2 if _5_2 else input_path_4_2
+use_wildcards = use_wildcards_5_2 if bpy.app.version >= (5, 0, 0) else use_wildcards_4_2
+add_warning_node = add_warning_node_4_3 if bpy.app.version >= (4, 3, 0) else add_warning_node_4_2

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read and set a Two-Phase Skin's inputs by name, the same way in every Blender from 4.2 to 5.3.
+
+    from bl_ext.user_default.two_phase_skin import inputs
+
+    skin = bpy.context.object.modifiers["Two-Phase Skin"]
+    inputs.write(skin, "Method", "Dual Quaternion")   # or "Two-Phase", "Linear"
+    inputs.write(skin, "Armature", bpy.data.objects["rig"])
+    inputs.write(skin, "Inherited Scale", "Before Bend")   # or "After Bend"
+    inputs.write_group(skin, "Vertex Group", "mask")   # an empty name goes back to the value
+    inputs.read(skin, "Factor")
+    skin.id_data.keyframe_insert(inputs.data_path(skin, "Factor"), frame=1)
+
+A name that the skin does not have is a KeyError that lists those it has; a menu item that does not exist is a
+ValueError that lists the items.
+"""
+
+import bpy
+
+from . import compat, node_group
+
+
+def read(modifier, name):
+    """The value of the input: a menu gives its item's name, an object input the object or None."""
+    socket = _socket(modifier, name)
+    value = compat.input_get(modifier, socket)
+    if socket.socket_type == "NodeSocketMenu":
+        return _menu_name(name, value)
+    return value
+
+
+def write(modifier, name, value):
+    """Set the input and tell Blender to evaluate the object again."""
+    socket = _socket(modifier, name)
+    if socket.socket_type == "NodeSocketMenu":
+        value = _menu_value(name, value)
+    elif socket.socket_type == "NodeSocketFloat":
+        value = float(value)
+    compat.input_set(modifier, socket, value)
+    modifier.id_data.update_tag()
+
+
+def read_group(modifier, name):
+    """The vertex group or attribute that the input reads, empty if it uses its value."""
+    return compat.input_attribute_get(modifier, _socket(modifier, name))
+
+
+def write_group(modifier, name, group):
+    """Let the input read a vertex group or attribute; an empty name goes back to its value."""
+    compat.input_attribute_set(modifier, _socket(modifier, name), group)
+    modifier.id_data.update_tag()
+
+
+def data_path(modifier, name):
+    """The input's data path, from the object: for keyframe_insert, driver_add and F-Curves."""
+    return compat.input_path(modifier, _socket(modifier, name))
+
+
+def _socket(modifier, name):
+    for item in modifier.node_group.interface.items_tree:
+        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name:
+            return item
+    known = ", ".join(
+        item.name
+        for item in modifier.node_group.interface.items_tree
+        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
+    )
+    raise KeyError(f"{modifier.name} has no input {name!r}; it has {known}")
+
+
+def _menu_name(name, value):
+    items = node_group.MENUS[name]
+    if isinstance(value, str):
+        return value if value in items else items[0]
+    return items[value] if 0 <= value < len(items) else items[0]
+
+
+def _menu_value(name, value):
+    items = node_group.MENUS[name]
+    if value not in items:
+        raise ValueError(f"{name}: {value!r}; expected one of {', '.join(items)}")
+    return value if bpy.app.version >= (5, 2, 0) else items.index(value)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps every skin up to date: after each evaluation of a scene, what changed is skinned and written.
+
+Blender runs the handlers after it has evaluated a scene and, if they tagged something, evaluates it a second time
+without them. So what is written here is seen in the same update, and a handler does not wake itself.
+"""
+
+import contextlib
+import threading
+import traceback
+import uuid
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import binding, inputs, moment, node_group, stack
+from .native import tps
+
+
+class _Skins:
+    """All Two-Phase Skins in the open file."""
+
+    def __init__(self):
+        self.lock = threading.RLock()  # a render's handlers run in its own thread
+        self.forget_all()
+
+    def forget_all(self):
+        self.bindings = {}  # (object's session uid, modifier's persistent uid) -> Binding
+        self.known = moment.Known()
+        self.groups_counted = -1
+        self.groups = False
+
+    def none(self):
+        """Whether there is nothing to do, found out as cheaply as possible: this is asked at every update."""
+        count = len(bpy.data.node_groups)
+        if count != self.groups_counted:
+            self.groups_counted = count
+            had, self.groups = self.groups, any(node_group.MARK in tree for tree in bpy.data.node_groups)
+            if self.groups and not had:
+                self.search()
+        return not self.groups
+
+    def search(self):
+        """Find every skin in the file."""
+        for obj in bpy.data.objects:
+            if obj.type == "MESH":
+                self.look_at(obj)
+
+    def look_at(self, obj):
+        """Find the skins of one object."""
+        for modifier in obj.modifiers:
+            if node_group.is_skin(modifier):
+                key = obj.session_uid, modifier.persistent_uid
+                if key not in self.bindings:
+                    self.bindings[key] = binding.Binding(obj, modifier)
+                    self._identify(self.bindings[key], modifier)
+
+    def _identify(self, skin, modifier):
+        """Give a skin that has none, or a copy's, an identity of its own: its attributes must not be another's."""
+        identity = inputs.read(modifier, node_group.IDENTITY)
+        if not identity or identity in self._identities(skin):
+            identity = uuid.uuid4().hex[:8]
+            inputs.write(modifier, node_group.IDENTITY, identity)
+        skin.identity = identity
+        skin.mesh = skin.object.data
+
+    def _identities(self, skin):
+        """The identities of the other skins on the same mesh."""
+        mesh = skin.object.data
+        return {other.identity for other in self.bindings.values() if other is not skin and other.is_on(mesh)}
+
+    def update(self, depsgraph, changes):
+        """Bring all skins up to date with an evaluated depsgraph."""
+        for obj in changes.objects:
+            self.look_at(obj)
+        now = moment.Moment(depsgraph, self.known, changes)
+        for key, skin in list(self.bindings.items()):
+            try:
+                modifier = stack.find(skin.object, skin.uid)
+            except ReferenceError:  # the object was removed
+                modifier = None
+            if modifier is None or not node_group.is_skin(modifier):
+                del self.bindings[key]
+                self._clean_up(skin)
+            elif now.evaluated(skin.object).is_evaluated:
+                self._update_one(skin, modifier, now)
+
+    def _update_one(self, skin, modifier, now):
+        try:
+            skin.mesh = skin.object.data
+            skin.update(modifier, now, now.changes.points_of(skin.mesh))
+        except Exception:  # a handler that raises would leave the other skins behind
+            traceback.print_exc()
+            skin.forget()
+
+    def _clean_up(self, skin):
+        """Remove the attributes of a skin that is no more."""
+        with contextlib.suppress(ReferenceError):  # the mesh is no more either
+            if skin.identity not in self._identities(skin):
+                binding.remove_attributes(skin.mesh, skin.identity)
+
+
+skins = _Skins()
+
+
+def refresh(context, progress=None):
+    """Find new skins and bring all up to date now; operators call this after they changed something."""
+    with skins.lock:
+        skins.groups_counted = -1
+        if not skins.none():
+            skins.search()
+            skins.known.weights.progress = progress
+            context.view_layer.update()  # which calls the handler below
+            skins.known.weights.progress = None
+
+
+def problem_of(modifier):
+    """What keeps a skin from deforming its mesh, in words; empty if nothing does."""
+    skin = skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
+    return skin.problem if skin is not None else ""
+
+
+@persistent
+def _on_depsgraph_update(scene, depsgraph):
+    if skins.none():
+        return
+    with skins.lock:
+        skins.update(depsgraph, moment.Changes(depsgraph))
+
+
+@persistent
+def _on_frame_change(scene, depsgraph):
+    if skins.none():
+        return
+    with skins.lock:
+        skins.update(depsgraph, moment.FrameChanged())
+
+
+@persistent
+def _on_replaced(*_):
+    """A file was loaded, or undo or redo replaced the data: start over."""
+    with skins.lock:
+        skins.forget_all()
+        if not skins.none():
+            for skin in skins.bindings.values():
+                skin.object.update_tag()
+
+
+@persistent
+def _on_rendered(*_):
+    """A render may have left its own frame in the meshes: let the viewport evaluate its own again."""
+    with skins.lock:
+        for skin in skins.bindings.values():
+            with contextlib.suppress(ReferenceError):  # an object that was removed
+                skin.object.update_tag()
+
+
+_HANDLERS = {
+    "depsgraph_update_post": _on_depsgraph_update,
+    "frame_change_post": _on_frame_change,
+    "load_post": _on_replaced,
+    "undo_post": _on_replaced,
+    "redo_post": _on_replaced,
+    "render_complete": _on_rendered,
+    "render_cancel": _on_rendered,
+}
+
+
+def register():
+    if tps is not None:
+        for event, handler in _HANDLERS.items():
+            getattr(bpy.app.handlers, event).append(handler)
+
+
+def unregister():
+    for event, handler in _HANDLERS.items():
+        handlers = getattr(bpy.app.handlers, event)
+        if handler in handlers:
+            handlers.remove(handler)
+    skins.forget_all()

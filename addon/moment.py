@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One evaluation of a scene, as the skins see it: evaluated poses and transforms, each read at most once."""
+
+import numpy as np
+
+from . import rig, weights
+
+
+class Known:
+    """What is kept from one moment to the next: the weights of meshes and the bones of armatures."""
+
+    def __init__(self):
+        self.weights = weights.Store()
+        self.rigs = {}  # session uid of an armature object -> (signature, Rig)
+
+
+class Moment:
+    """A depsgraph that has just been evaluated, and what changed in it."""
+
+    def __init__(self, depsgraph, known, changes):
+        self.depsgraph = depsgraph
+        self.render = depsgraph.mode == "RENDER"
+        self.changes = changes
+        self._known = known
+        self._poses = {}
+        self._rigs = {}
+        self._weights = {}
+        self._worlds = {}
+
+    def evaluated(self, obj):
+        return obj.evaluated_get(self.depsgraph)
+
+    def pose(self, armature):
+        """The pose matrices of all bones, (J, 4, 4) float32."""
+        found = self._poses.get(armature.session_uid)
+        if found is None:
+            found = self._poses[armature.session_uid] = rig.pose(self.evaluated(armature))
+        return found
+
+    def rig(self, armature):
+        """The bones at rest: the same object as before unless they changed."""
+        uid = armature.session_uid
+        found = self._rigs.get(uid)
+        if found is None:
+            signature, found = self._known.rigs.get(uid, (None, None))
+            if found is None or self.changes.touched(armature) or self.changes.touched(armature.data):
+                now = rig.signature(armature)
+                if now != signature:
+                    found = rig.Rig(armature)
+                    self._known.rigs[uid] = now, found
+            self._rigs[uid] = found
+        return found
+
+    def weights(self, mesh):
+        """The mesh's weights: the same object as before unless they changed."""
+        uid = mesh.session_uid
+        if uid not in self._weights:
+            self._weights[uid] = self._known.weights.get(mesh, changed=self.changes.weights_of(mesh))
+        return self._weights[uid]
+
+    def space(self, obj, armature):
+        """The matrix from the object's space into the armature's, or None where the armature has none (scale zero)."""
+        world = self._inverse_world(armature)
+        return None if world is None else world @ np.array(self.evaluated(obj).matrix_world)
+
+    def _inverse_world(self, armature):
+        uid = armature.session_uid
+        if uid not in self._worlds:
+            matrix = np.array(self.evaluated(armature).matrix_world)
+            try:
+                self._worlds[uid] = np.linalg.inv(matrix)
+            except np.linalg.LinAlgError:
+                self._worlds[uid] = None
+        return self._worlds[uid]
+
+
+class Changes:
+    """What a depsgraph says has changed since its last update."""
+
+    def __init__(self, depsgraph):
+        self.objects = []  # whose geometry was updated
+        self._flags = {}
+        for update in depsgraph.updates:
+            original = update.id.original
+            self._flags[original.session_uid] = update
+            if update.is_updated_geometry and original.id_type == "OBJECT" and original.type == "MESH":
+                self.objects.append(original)
+
+    def touched(self, data):
+        return data.session_uid in self._flags
+
+    def points_of(self, mesh):
+        return mesh.session_uid in self._flags
+
+    def weights_of(self, mesh):
+        """Whether somebody may have changed the weights.
+
+        A mesh that was edited comes with more flags than one that was only evaluated again, because its armature, a
+        driver or a modifier's object changed.
+        """
+        update = self._flags.get(mesh.session_uid)
+        return update is not None and (update.is_updated_transform or update.is_updated_shading)
+
+
+class FrameChanged:
+    """A new frame: poses, transforms and animated inputs change, weights and bones at rest do not."""
+
+    objects = ()
+
+    def touched(self, data):
+        return False
+
+    def points_of(self, mesh):
+        return False
+
+    def weights_of(self, mesh):
+        return False

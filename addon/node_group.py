@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node group that stands behind the modifier.
+
+It moves each point by an offset that `live` writes into an attribute of the mesh. The offset comes in one of two forms:
+
+- *offset*: one vector a point. The fast one, for meshes whose points reach the modifier as they are in the mesh.
+- *per vertex matrix*: four vectors a point, the columns of (matrix - 1). For points that something above has moved
+  already (shape keys, lattices, another skin): offset = x·column_x + y·column_y + z·column_z + column_t, which is
+  exact wherever they are now.
+
+Both are zero where the attribute is missing, so that a file that is opened without the extension, a new vertex and an
+unbound skin show the points where they were. Factor and the vertex group act in the nodes: they are animated without
+any help from Python.
+"""
+
+import bpy
+
+from . import compat
+
+NAME = "Two-Phase Skin"
+MARK = "two_phase_skin"  # the custom property that tells our groups, whatever they are called
+VERSION = 1
+
+ARMATURE = "Armature"
+METHOD = "Method"
+INHERITED = "Inherited Scale"
+FACTOR = "Factor"
+GROUP = "Vertex Group"
+INVERT = "Invert"
+IDENTITY = "Identity"
+PER_VERTEX = "Per Vertex Matrix"
+MESSAGE = "Message"
+
+METHODS = {"TWO_PHASE": "Two-Phase", "LINEAR": "Linear", "DUAL_QUATERNION": "Dual Quaternion"}
+MENUS = {METHOD: tuple(METHODS.values()), INHERITED: ("After Bend", "Before Bend")}
+PREFIX = ".two_phase_skin."  # of our attributes' names; the identity follows. The dot hides them in lists
+COLUMNS = (".x", ".y", ".z", ".t")  # what the names of the four attributes of a per vertex matrix end in
+
+_INPUTS = (
+    (ARMATURE, "NodeSocketObject", "The armature whose bones move the mesh"),
+    (METHOD, "NodeSocketMenu", "How the bones' transforms are blended"),
+    (INHERITED, "NodeSocketMenu", "Whether scale that children inherit acts after or before they bend"),
+    (FACTOR, "NodeSocketFloat", "How much of the deformation is applied"),
+    (GROUP, "NodeSocketFloat", "How much each point is affected: choose a vertex group with the button beside it"),
+    (INVERT, "NodeSocketBool", "Affect the points that the vertex group leaves out"),
+    (IDENTITY, "NodeSocketString", "What tells this skin's attributes from those of others"),
+    (PER_VERTEX, "NodeSocketBool", "The deformation is kept as one matrix for each point"),
+    (MESSAGE, "NodeSocketString", "What is wrong"),
+)
+_HIDDEN = {IDENTITY, PER_VERTEX, MESSAGE}
+
+
+def is_skin(modifier):
+    """Whether a modifier is a Two-Phase Skin."""
+    return modifier.type == "NODES" and modifier.node_group is not None and MARK in modifier.node_group
+
+
+def ensure():
+    """The file's own node group, made if there is none."""
+    for tree in bpy.data.node_groups:
+        if tree.get(MARK) == VERSION and tree.library is None and tree.override_library is None:
+            return tree
+    return _build()
+
+
+def _build():
+    tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
+    tree[MARK] = VERSION
+    tree.is_modifier = True
+    _declare(tree)
+    wires = _Wires(tree)
+    source = wires.node("NodeGroupInput", 0, 0)
+    offset = _offset(wires, source)
+    moved = wires.node("GeometryNodeSetPosition", 6, 0, Geometry=source.outputs["Geometry"], Offset=offset)
+    target = wires.node("NodeGroupOutput", 8, 0)
+    wires.link(_without_attributes(wires, source, moved.outputs[0]), target.inputs[0])
+    _menus(wires, source)
+    _warning(wires, source)
+    return tree
+
+
+def _declare(tree):
+    new = tree.interface.new_socket
+    new("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    new("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    for name, kind, description in _INPUTS:
+        socket = new(name, description=description, in_out="INPUT", socket_type=kind)
+        socket.hide_in_modifier = name in _HIDDEN
+        if name in (FACTOR, GROUP):
+            socket.min_value, socket.max_value, socket.default_value, socket.subtype = 0.0, 1.0, 1.0, "FACTOR"
+        socket.force_non_field = name != GROUP and kind in ("NodeSocketFloat", "NodeSocketBool")
+
+
+def _offset(wires, source):
+    """What to add to each point: the stored deformation, weighted by the factor and the vertex group."""
+    name = wires.join(PREFIX, source.outputs[IDENTITY], -1)
+    stored = wires.named_vector(name, 2, -1)
+    composed = _per_vertex_offset(wires, name)
+    choice = wires.node("GeometryNodeSwitch", 4, -1, input_type="VECTOR", Switch=source.outputs[PER_VERTEX])
+    wires.link(stored, wires.socket(choice.inputs, "False"))
+    wires.link(composed, wires.socket(choice.inputs, "True"))
+    inverse = wires.math("SUBTRACT", 2, 2, 1.0, source.outputs[GROUP])
+    mask = wires.node("GeometryNodeSwitch", 3, 2, input_type="FLOAT", Switch=source.outputs[INVERT])
+    wires.link(source.outputs[GROUP], wires.socket(mask.inputs, "False"))
+    wires.link(inverse, wires.socket(mask.inputs, "True"))
+    strength = wires.math("MULTIPLY", 4, 2, wires.socket(mask.outputs, "Output"), source.outputs[FACTOR])
+    return wires.vector("SCALE", 5, 0, wires.socket(choice.outputs, "Output"), Scale=strength)
+
+
+def _per_vertex_offset(wires, name):
+    position = wires.node("GeometryNodeInputPosition", 1, -6).outputs[0]
+    axes = wires.node("ShaderNodeSeparateXYZ", 2, -6, Vector=position)
+    total = wires.named_vector(wires.join(name, COLUMNS[3], -5), 2, -5)
+    for k in range(3):
+        column = wires.named_vector(wires.join(name, COLUMNS[k], -2 - k), 2, -2 - k)
+        part = wires.vector("SCALE", 3, -2 - k, column, Scale=axes.outputs[k])
+        total = wires.vector("ADD", 3.5, -2 - k, total, part)
+    return total
+
+
+def _without_attributes(wires, source, geometry):
+    """The result without our attributes: nothing below sees or exports them."""
+    pattern = wires.join(wires.join(PREFIX, source.outputs[IDENTITY], -9), "*", -9.5)
+    removed = wires.node("GeometryNodeRemoveAttribute", 7, 0, Geometry=geometry, Name=pattern)
+    compat.use_wildcards(removed)
+    return removed.outputs[0]
+
+
+def _menus(wires, source):
+    """A menu input takes its items from a Menu Switch; what that gives is of no use to the nodes, only to `live`."""
+    for row, (name, items) in enumerate(MENUS.items()):
+        switch = wires.node("GeometryNodeMenuSwitch", 1, 3 + 2 * row, data_type="FLOAT")
+        # The two items that are there are renamed, not replaced: their numbers are counted from the first ever made.
+        for k, item in enumerate(items):
+            if k < len(switch.enum_items):
+                switch.enum_items[k].name = item
+            else:
+                switch.enum_items.new(item)
+        wires.link(source.outputs[name], switch.inputs[0])
+        _interface_socket(wires.tree, name).default_value = items[0]
+
+
+def _warning(wires, source):
+    node = compat.add_warning_node(wires.tree)
+    if node is not None:
+        node.location = (400, -1600)
+        shown = wires.node("FunctionNodeCompare", 1, -7.5, data_type="STRING", operation="NOT_EQUAL")
+        wires.link(source.outputs[MESSAGE], wires.socket(shown.inputs, "A"))
+        wires.link(shown.outputs[0], node.inputs["Show"])
+        wires.link(source.outputs[MESSAGE], node.inputs["Message"])
+
+
+def _interface_socket(tree, name):
+    return next(item for item in tree.interface.items_tree if item.name == name and item.in_out == "INPUT")
+
+
+class _Wires:
+    """Makes nodes on a grid and links them, in as few words as possible."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def node(self, kind, column, row, **settings):
+        """Settings are the node's properties, or, if they are sockets, what to link to the input of that name."""
+        node = self.tree.nodes.new(kind)
+        node.location = (column * 200, row * 200)
+        for name, value in settings.items():
+            if not isinstance(value, bpy.types.NodeSocket):
+                setattr(node, name, value)
+        for name, value in settings.items():
+            if isinstance(value, bpy.types.NodeSocket):
+                self.link(value, self.socket(node.inputs, name))
+        return node
+
+    def link(self, output, socket):
+        self.tree.links.new(output, socket)
+
+    def socket(self, sockets, name):
+        """The socket of that name that is in use: a node has one for each of its data types."""
+        return next(socket for socket in sockets if socket.enabled and socket.name == name)
+
+    def named_vector(self, name, column, row):
+        node = self.node("GeometryNodeInputNamedAttribute", column, row, data_type="FLOAT_VECTOR", Name=name)
+        return self.socket(node.outputs, "Attribute")
+
+    def join(self, first, second, row):
+        """Two texts as one; either is a constant or an output."""
+        node = self.node("GeometryNodeStringJoin", 1, row)
+        # The last link into a multi-input socket is its first text.
+        for part in (second, first):
+            if isinstance(part, str):
+                constant = self.node("FunctionNodeInputString", 0.5, row)
+                constant.string = part
+                part = constant.outputs[0]
+            self.link(part, node.inputs["Strings"])
+        return node.outputs[0]
+
+    def math(self, operation, column, row, first, second):
+        node = self.node("ShaderNodeMath", column, row, operation=operation)
+        for socket, value in zip(node.inputs, (first, second), strict=False):
+            if isinstance(value, bpy.types.NodeSocket):
+                self.link(value, socket)
+            else:
+                socket.default_value = value
+        return node.outputs[0]
+
+    def vector(self, operation, column, row, first, second=None, **named):
+        node = self.node("ShaderNodeVectorMath", column, row, operation=operation, **named)
+        self.link(first, node.inputs[0])
+        if second is not None:
+            self.link(second, node.inputs[1])
+        return node.outputs[0]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands above a skin in the modifier stack, and whether the skin is still right below it."""
+
+from . import node_group
+
+# They move points and keep them all, in their order.
+_MOVES = {
+    "ARMATURE", "CAST", "CLOTH", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "DYNAMIC_PAINT", "HOOK", "LAPLACIANDEFORM",
+    "LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SOFT_BODY",
+    "SURFACE_DEFORM", "WARP", "WAVE",
+}  # fmt: skip
+# They leave points and weights alone.
+_KEEPS = {"COLLISION", "NORMAL_EDIT", "PARTICLE_SYSTEM", "SURFACE", "UV_PROJECT", "UV_WARP", "WEIGHTED_NORMAL"}
+_WEIGHTS = {"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"}
+# Nodes that leave the number, the order and the weights of the points alone.
+_QUIET_NODES = {
+    "GeometryNodeAttributeStatistic", "GeometryNodeBoundBox", "GeometryNodeCaptureAttribute",
+    "GeometryNodeFieldAtIndex", "GeometryNodeFieldOnDomain", "GeometryNodeGroup", "GeometryNodeIndexSwitch",
+    "GeometryNodeMenuSwitch", "GeometryNodeObjectInfo", "GeometryNodeProximity", "GeometryNodeRaycast",
+    "GeometryNodeRemoveAttribute", "GeometryNodeSampleIndex", "GeometryNodeSampleNearest",
+    "GeometryNodeSampleNearestSurface", "GeometryNodeSelfObject", "GeometryNodeSetID", "GeometryNodeSetMaterial",
+    "GeometryNodeSetMeshNormal", "GeometryNodeSetPosition", "GeometryNodeSetShadeSmooth", "GeometryNodeStringJoin",
+    "GeometryNodeSwitch", "GeometryNodeViewer", "GeometryNodeWarning",
+}  # fmt: skip
+_QUIET_PREFIXES = ("FunctionNode", "GeometryNodeInput", "GeometryNodeTool", "Node", "ShaderNode")
+
+AS_IS, MOVED, REFUSED = "AS_IS", "MOVED", "REFUSED"
+
+
+def above(obj, skin, render=False):
+    """How the points reach the skin: AS_IS from the mesh, MOVED on their way, or REFUSED; and in that case why."""
+    state = MOVED if obj.data.shape_keys is not None else AS_IS
+    for modifier in obj.modifiers:
+        if modifier.persistent_uid == skin.persistent_uid:
+            break
+        if not (modifier.show_render if render else modifier.show_viewport):
+            continue
+        effect = _effect(modifier)
+        if effect == REFUSED:
+            return REFUSED, _refusal(modifier)
+        if effect == MOVED:
+            state = MOVED
+    return state, ""
+
+
+def place_for_new(obj):
+    """The index for a skin that takes over nothing: at the end, but above the first modifier that it cannot follow."""
+    for index, modifier in enumerate(obj.modifiers):
+        if modifier.show_viewport and _effect(modifier) == REFUSED:
+            return index
+    return len(obj.modifiers)
+
+
+def find(obj, uid):
+    """The object's modifier with that persistent uid, or None."""
+    return next((modifier for modifier in obj.modifiers if modifier.persistent_uid == uid), None)
+
+
+def _effect(modifier):
+    kind = modifier.type
+    if kind in _MOVES or node_group.is_skin(modifier):
+        return MOVED
+    if kind in _KEEPS:
+        return AS_IS
+    if kind == "NODES":
+        return MOVED if modifier.node_group is None or _quiet(modifier.node_group, set()) else REFUSED
+    if kind == "DATA_TRANSFER":
+        weights = modifier.use_vert_data and "VGROUP_WEIGHTS" in modifier.data_types_verts
+        return REFUSED if weights else AS_IS
+    if kind == "OCEAN":
+        return MOVED if modifier.geometry_mode == "DISPLACE" else REFUSED
+    return REFUSED
+
+
+def _refusal(modifier):
+    if modifier.type in _WEIGHTS or modifier.type == "DATA_TRANSFER":
+        return f'"{modifier.name}" above changes the weights: move it below Two-Phase Skin, or apply it'
+    return f'"{modifier.name}" above changes the points\' number: move it below Two-Phase Skin, or apply it'
+
+
+def _quiet(tree, seen):
+    """Whether a node tree only moves points, with all the groups that it uses."""
+    if tree in seen:
+        return True
+    seen.add(tree)
+    for node in tree.nodes:
+        kind = node.bl_idname
+        if kind not in _QUIET_NODES and not kind.startswith(_QUIET_PREFIXES):
+            return False
+        if kind == "GeometryNodeGroup" and node.node_tree is not None and not _quiet(node.node_tree, seen):
+            return False
+    return True

@@ -1,0 +1,160 @@
+"""What the tests in Blender share: Blender itself with the extension, small and real scenes, and how to measure."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+EXTENSION = "bl_ext.user_default.two_phase_skin"
+SHARED = Path(os.environ.get("TWO_PHASE_TESTS") or tempfile.gettempdir())
+
+
+def _install():
+    """Copy the extension into an empty user folder, where Blender finds it as an installed one."""
+    user = Path(tempfile.mkdtemp(prefix="two_phase_blender_"))
+    os.environ["BLENDER_USER_RESOURCES"] = str(user)
+    target = user / "extensions" / "user_default" / "two_phase_skin"
+    shutil.copytree(ROOT / "addon", target, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+_install()
+
+import bpy  # noqa: E402  (it finds the user folder when it is imported)
+
+
+def empty():
+    """An empty scene with the extension enabled and no leftovers."""
+    import addon_utils  # Blender's own; bpy puts it on the path
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if not all(addon_utils.check(EXTENSION)) and addon_utils.enable(EXTENSION, default_set=True) is None:
+        raise RuntimeError(f"{EXTENSION} could not be enabled")
+
+
+def extension(module):
+    """A module of the extension, as a script imports it."""
+    import importlib
+
+    return importlib.import_module(f"{EXTENSION}.{module}")
+
+
+def tube(joints=4, rings=41, around=16):
+    """A tube along z with a chain of bones in it, one unit each, smooth weights and an Armature modifier."""
+    armature = chain(joints)
+    z = np.linspace(0, joints, rings)
+    angle = np.linspace(0, 2 * np.pi, around, endpoint=False)
+    points = np.stack(
+        [np.tile(0.3 * np.cos(angle), rings), np.tile(0.3 * np.sin(angle), rings), np.repeat(z, around)], axis=1
+    )
+    faces = [
+        (r * around + k, r * around + (k + 1) % around, (r + 1) * around + (k + 1) % around, (r + 1) * around + k)
+        for r in range(rings - 1)
+        for k in range(around)
+    ]
+    mesh = bpy.data.meshes.new("Tube")
+    mesh.from_pydata(points.tolist(), [], faces)
+    obj = bpy.data.objects.new("Tube", mesh)
+    bpy.context.collection.objects.link(obj)
+    for joint in range(joints):
+        group = obj.vertex_groups.new(name=f"bone{joint}")
+        for vertex, (_x, _y, height) in enumerate(points):
+            weight = max(0.0, 1.0 - abs(height - joint - 0.5) / 0.9)
+            if weight > 0:
+                group.add([vertex], weight, "REPLACE")
+    obj.modifiers.new("Armature", "ARMATURE").object = armature
+    activate(obj)
+    return obj, armature
+
+
+def chain(joints):
+    """An armature object "Rig" with that many bones, bone0, bone1, ..., one above the other, one unit each."""
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.collection.objects.link(armature)
+    activate(armature)
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for joint in range(joints):
+        bone = armature.data.edit_bones.new(f"bone{joint}")
+        bone.head, bone.tail, bone.roll = (0, 0, joint), (0, 0, joint + 1), 0.4 * joint
+        bone.parent, bone.use_connect = parent, False
+        parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return armature
+
+
+def bend(armature, amount=1.0, scale=True):
+    """A pose that bends, twists and, if wanted, scales and shears every bone but the first."""
+    for k, bone in enumerate(armature.pose.bones):
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler = (amount * 0.35 * k, amount * 0.25, amount * -0.2 * k)
+        bone.location = (0.05 * amount * k, 0, 0.03 * amount)
+        if scale:
+            bone.scale = (1 + 0.3 * amount, 1 - 0.2 * amount * k / 4, 1 + 0.1 * amount * k)
+
+
+def activate(obj, *others):
+    """Make it the active and selected object; the others are selected with it."""
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    for each in (*others, obj):
+        each.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+
+
+def add_skin(obj, **options):
+    """Add a skin through the operator that the menu calls; the modifier."""
+    activate(obj)
+    before = {modifier.name for modifier in obj.modifiers}
+    assert bpy.ops.object.two_phase_skin_add(**options) == {"FINISHED"}
+    return next(modifier for modifier in obj.modifiers if modifier.name not in before)
+
+
+def points(obj):
+    """The points of the evaluated mesh, (V, 3), in the object's space."""
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    result = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.vertices.foreach_get("co", result.reshape(-1))
+    return result
+
+
+def size(obj):
+    """The diagonal of the object's own mesh: what distances are measured by."""
+    corners = np.array(obj.bound_box)
+    return float(np.linalg.norm(corners.max(0) - corners.min(0)))
+
+
+def yardstick(obj, preserve_volume=False):
+    """The points that Blender's own, muted Armature modifiers give in place of the skins, which are muted for it."""
+    shown = {modifier.name: modifier.show_viewport for modifier in obj.modifiers}
+    for modifier in obj.modifiers:
+        if modifier.type == "ARMATURE":
+            modifier.show_viewport = True
+            modifier.use_deform_preserve_volume = preserve_volume
+        elif modifier.type == "NODES":
+            modifier.show_viewport = False
+    bpy.context.view_layer.update()
+    result = points(obj)
+    for modifier in obj.modifiers:
+        modifier.show_viewport = shown[modifier.name]
+    bpy.context.view_layer.update()
+    return result
+
+
+def distance(first, second):
+    """The largest distance between two sets of points."""
+    assert first.shape == second.shape, f"{len(first)} points and {len(second)} points"
+    return float(np.linalg.norm(first - second, axis=1).max())
+
+
+def assert_same(first, second, obj, least=1e-5):
+    """The largest distance is at most `least` of the object's size."""
+    found = distance(first, second) / size(obj)
+    assert found <= least, f"off by {found:.2e} of the size; expected at most {least:.0e}"
+
+
+def assert_differ(first, second, obj, least=1e-2):
+    found = distance(first, second) / size(obj)
+    assert found >= least, f"off by {found:.2e} of the size only; expected at least {least:.0e}"
