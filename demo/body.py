@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Bones = Mapping[str, tuple[Array, Array]]  # name -> (head, tail)
 
-RING = 24  # vertices around a tube
+RING = 48  # vertices around a tube
+STATIONS = 64  # rings along a tube
 CAP = 5  # rings of a rounded end
 HAND_ZOOM = (
     2.6  # the hands are that much larger while the parts are fused: a voxel is wider than the gaps of the fingers
@@ -58,7 +59,7 @@ def _along(chain: Sequence[Array], profile: Sequence[tuple[float, float, float]]
     """Points along a chain of joints and radii there; profile rows: (place in joints, radius, radius across)."""
     joints = np.array(chain)
     rows = np.array(profile, dtype=float)
-    place = np.linspace(rows[0, 0], rows[-1, 0], 28)
+    place = np.linspace(rows[0, 0], rows[-1, 0], STATIONS)
     index = np.arange(len(joints))
     centres = np.stack([_smooth_interp(place, index, joints[:, k]) for k in range(3)], axis=1)
     radii = np.stack([_smooth_interp(place, rows[:, 0], rows[:, k]) for k in (1, 2)], axis=1)
@@ -118,7 +119,8 @@ def _trunk(bones: Bones) -> list[Array]:
     parts = []
     for stack in (torso, neck, head):
         centres = [np.array([0, y, z]) for z, y, _, _ in stack]
-        parts.append(tube(centres, [(w, d) for _, _, w, d in stack], (1, 0, 0), bulge=0.3))
+        profile = [(i, width, depth) for i, (_, _, width, depth) in enumerate(stack)]
+        parts.append(tube(*_along(centres, profile), (1, 0, 0), bulge=0.3))
     nose_root, nose_tip = bones["DEF-nose"]
     nose = [nose_root + (0, 0.02, 0.01), nose_tip + (0, 0.012, -0.004)]
     parts.append(tube(nose, [(0.009, 0.012), (0.014, 0.016)], (1, 0, 0)))
@@ -151,7 +153,8 @@ def _arm(bones: Bones) -> list[Array]:
 def _hand(bones: Bones) -> list[Array]:
     wrist, palm_end = bones["DEF-hand.L"]
     palm = [wrist, wrist * 0.5 + palm_end * 0.5, palm_end, palm_end + 0.25 * (palm_end - wrist)]
-    parts = [tube(palm, [(0.030, 0.022), (0.042, 0.021), (0.047, 0.019), (0.044, 0.015)], (0, 1, 0))]
+    profile = [(0, 0.030, 0.022), (1, 0.042, 0.021), (2, 0.047, 0.019), (3, 0.044, 0.015)]
+    parts = [tube(*_along(palm, profile), (0, 1, 0))]
     fingers = {"f_index": 0.0105, "f_middle": 0.0110, "f_ring": 0.0105, "f_pinky": 0.0095, "thumb": 0.0125}
     for name, radius in fingers.items():
         joints = [bones[f"DEF-{name}.{k:02}.L"][0] for k in (1, 2, 3)] + [bones[f"DEF-{name}.03.L"][1]]
@@ -195,7 +198,7 @@ def _leg(bones: Bones) -> list[Array]:
     ]
     return [
         tube(centres, radii, (1, 0, 0)),
-        tube(foot, [(0.036, 0.040), (0.044, 0.045), (0.052, 0.032), (0.048, 0.023)], (1, 0, 0)),
+        tube(*_along(foot, [(0, 0.036, 0.040), (1, 0.044, 0.045), (2, 0.052, 0.032), (3, 0.048, 0.023)]), (1, 0, 0)),
         tube([ankle + (0, 0, 0.02), ankle + (0, -0.045, -0.032)], [(0.034, 0.038), (0.036, 0.034)], (1, 0, 0)),
     ]
 

@@ -50,16 +50,20 @@ def make_body(rig: bpy.types.Object, minimum_vertices: int = 20000) -> bpy.types
     parts = bpy.data.meshes.new("Body")
     parts.from_pydata(vertices.tolist(), [], faces)
     parts.validate()
-    body = bpy.data.objects.new("Body", parts)
+    body, tubes = bpy.data.objects.new("Body", parts), bpy.data.objects.new("Tubes", parts.copy())
     bpy.context.collection.objects.link(body)
+    bpy.context.collection.objects.link(tubes)
     remesh = body.modifiers.new("Remesh", "REMESH")
     remesh.mode = "VOXEL"
+    # back onto the tubes: the voxels' steps are too long for smoothing alone
+    body.modifiers.new("Shrinkwrap", "SHRINKWRAP").target = tubes
     smooth = body.modifiers.new("Smooth", "SMOOTH")
     smooth.factor, smooth.iterations = 0.5, 16
     remesh.voxel_size = 0.02
     while (count := _evaluated_size(body)) < minimum_vertices:
         remesh.voxel_size *= min(0.97, 0.99 * math.sqrt(count / minimum_vertices))
     _keep_evaluated(body)
+    bpy.data.meshes.remove(tubes.data)
     fused = np.empty(3 * len(body.data.vertices), dtype=np.float32)
     body.data.vertices.foreach_get("co", fused)
     points = shape.magnify_hands(fused.reshape(-1, 3).astype(float), bones, undo=True)
@@ -102,7 +106,8 @@ REST = (0, 0, 0)
 ONE = (1, 1, 1)
 SQUASH = (1.155, 1.155, 0.75)
 STRETCH = (0.861, 0.861, 1.35)
-WIDE = (1.45, 1, 0.72)
+WIDE = (1.6, 1, 0.6)
+FLAT = (1.5, 1, 0.6)
 ANIMATION: dict[str, dict[str, tuple[tuple[float, float, float], ...]]] = {
     # torso, down and squashed, then up and stretched
     "torso": {
@@ -111,16 +116,18 @@ ANIMATION: dict[str, dict[str, tuple[tuple[float, float, float], ...]]] = {
     },
     # the head keeps most of its shape
     "head": {"scale": (ONE, (0.90, 1.22, 0.90), (1.13, 0.80, 1.13), (1.13, 0.80, 1.13), (0.95, 1.12, 0.95), ONE)},
-    # left forearm: 1.6 long, the hand turned by 120 degrees; the tweak control takes the whole turn into mid-forearm
+    # left forearm: 1.6 long and flat, the hand turned by 120 degrees; a tweak control takes that turn to mid-forearm
     "upper_arm_fk.L": {"rotation_euler": (REST, (0, 0, -20), (0, 0, 30), (0, 0, 30), (0, 0, -5), REST)},
     "forearm_fk.L": {"scale": (ONE, (1, 0.85, 1), (1, 1.6, 1), (1, 1.6, 1), (1, 0.95, 1), ONE)},
+    "forearm_tweak.L": {"scale": (ONE, ONE, FLAT, FLAT, ONE, ONE)},
     "hand_fk.L": {"rotation_euler": (REST, (0, -20, 0), (0, 120, 0), (0, 120, 0), (0, 20, 0), REST)},
     "forearm_tweak.L.001": {"rotation_euler": (REST, (0, -10, 0), (0, 60, 0), (0, 60, 0), (0, 10, 0), REST)},
     "upper_arm_fk.R": {"rotation_euler": (REST, (0, 0, 20), (0, 0, -30), (0, 0, -30), (0, 0, 5), REST)},
-    # left leg lifted, the knee bent, the thigh wide one way and flat the other
-    "thigh_fk.L": {"rotation_euler": (REST, (-35, 0, 0), (-75, 0, 0), (-75, 0, 0), (-30, 0, 0), REST)},
+    # left leg lifted and turned out, the knee bent, the thigh wide one way and flat the other
+    "thigh_fk.L": {"rotation_euler": (REST, (-35, 0, 0), (-75, 45, 0), (-75, 45, 0), (-30, 10, 0), REST)},
     "shin_fk.L": {"rotation_euler": (REST, (60, 0, 0), (100, 0, 0), (100, 0, 0), (50, 0, 0), REST)},
     "thigh_tweak.L": {"scale": (ONE, ONE, WIDE, WIDE, ONE, ONE)},
+    "thigh_tweak.L.001": {"rotation_euler": (REST, REST, (0, 60, 0), (0, 60, 0), REST, REST)},
 }
 FK_LIMBS = ("upper_arm_parent.L", "upper_arm_parent.R", "thigh_parent.L")  # the right leg stays on the floor by IK
 

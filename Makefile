@@ -1,0 +1,36 @@
+# Every target sets up what it needs in build/ first. `make help` lists them.
+#   make test PYTHON=3.11            choose a Python by its version
+#   make test PYTHON=/opt/py/bin/python3
+
+export PYTHON
+SETUP := tools/setup.sh
+
+.PHONY: help demo test test-numeric test-blender lint extension clean
+
+help:           ## this list
+	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@echo "  PYTHON=3.13, PYTHON=3.11 or PYTHON=/path/to/python chooses the Python; the default is the newest of the two."
+
+demo:           ## render the comparison and the animation into build/demo/
+	@python="$$($(SETUP) package)" && "$$python" tools/limit.py 900 "$$python" demo/run.py
+
+test:           ## all tests: the numeric ones, then those in Blender
+	@$(MAKE) --no-print-directory test-numeric
+	@$(MAKE) --no-print-directory test-blender
+
+# -P: import the package that was built, not its sources in this folder
+test-numeric:   ## the tests that need no Blender
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric
+
+test-blender:   ## the tests in real Blender, without a window
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender
+
+lint:           ## ruff, mypy and clang-format: look, change nothing
+	@python="$$($(SETUP) lint)" && tools/lint.sh "$$python"
+
+extension:      ## the add-on for this platform, to install in Blender: build/extension/*.zip
+	@python="$$($(SETUP) package)" && "$$python" tools/extension.py
+
+clean:          ## remove everything that was made
+	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
