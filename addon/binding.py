@@ -50,7 +50,7 @@ class Binding:
             return
         settings = self._settings(modifier, moment)
         space = moment.space(self.object, armature)
-        if space is None:
+        if space is None or armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
             self._write_nothing(mesh, modifier)
             return
         if state == stack.AS_IS and (points_changed or self._points is None):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -91,8 +92,7 @@ def bend(armature, amount=1.0, scale=True):
         bone.rotation_mode = "XYZ"
         bone.rotation_euler = (amount * 0.35 * k, amount * 0.25, amount * -0.2 * k)
         bone.location = (0.05 * amount * k, 0, 0.03 * amount)
-        if scale:
-            bone.scale = (1 + 0.3 * amount, 1 - 0.2 * amount * k / 4, 1 + 0.1 * amount * k)
+        bone.scale = (1 + 0.3 * amount, 1 - 0.2 * amount * k / 4, 1 + 0.1 * amount * k) if scale else (1, 1, 1)
 
 
 def activate(obj, *others):
@@ -158,3 +158,64 @@ def assert_same(first, second, obj, least=1e-5):
 def assert_differ(first, second, obj, least=1e-2):
     found = distance(first, second) / size(obj)
     assert found >= least, f"off by {found:.2e} of the size only; expected at least {least:.0e}"
+
+
+def character():
+    """The Rigify human and its body with automatic weights, animated over 48 frames: (body, rig).
+
+    It is made once in a run of the tests (about 15 s) and then opened from a file.
+    """
+    path = SHARED / "character.blend"
+    if not path.exists():
+        if str(ROOT) not in sys.path:
+            sys.path.append(str(ROOT))
+        from demo import rig_scene
+
+        rig = rig_scene.generate_rig()
+        body = rig_scene.make_body(rig)
+        rig_scene.bind(body, rig)
+        rig_scene.animate(rig)
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    body = next(obj for obj in bpy.data.objects if obj.find_armature() == rig)
+    activate(body)
+    return body, rig
+
+
+def _curve_owner(obj):
+    """What has the F-Curves of an object's action: the action up to 4.3, a channel bag since the actions have slots."""
+    action = obj.animation_data.action
+    if hasattr(action, "layers") and len(action.layers):
+        return action.layers[0].strips[0].channelbag(obj.animation_data.action_slot)
+    return action
+
+
+def curves(obj):
+    return _curve_owner(obj).fcurves
+
+
+def remove_curve(obj, curve):
+    _curve_owner(obj).fcurves.remove(curve)
+
+
+def rest(obj):
+    """The points of the object's own mesh, (V, 3)."""
+    result = np.empty((len(obj.data.vertices), 3), np.float32)
+    obj.data.vertices.foreach_get("co", result.reshape(-1))
+    return result
+
+
+def animate(armature):
+    """Keys for all bones over frames 1 to 20."""
+    for frame, amount in ((1, 0.0), (8, 0.9), (14, -0.6), (20, 0.3)):
+        bend(armature, amount)
+        for bone in armature.pose.bones:
+            for channel in ("location", "rotation_euler", "scale"):
+                bone.keyframe_insert(channel, frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+
+
+def temporary(name):
+    """The path of a file for this process alone."""
+    return str(Path(os.environ["BLENDER_USER_RESOURCES"]) / name)

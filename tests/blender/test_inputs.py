@@ -1,0 +1,113 @@
+"""Reading and setting a skin's inputs from scripts, the same in every version of Blender."""
+
+import bpy
+import pytest
+import scene
+
+inputs = scene.extension("inputs")
+
+
+def test_what_is_written_is_read():
+    tube, rig = scene.tube()
+    skin = scene.add_skin(tube)
+    for name, values in {
+        "Method": ("Linear", "Dual Quaternion", "Two-Phase"),
+        "Inherited Scale": ("Before Bend", "After Bend"),
+        "Factor": (0.25, 1, 0),
+        "Vertex Group": (0.5, 1.0),
+        "Invert": (True, False),
+        "Armature": (None, rig),
+    }.items():
+        for value in values:
+            inputs.write(skin, name, value)
+            assert inputs.read(skin, name) == value, name
+    inputs.write_group(skin, "Vertex Group", "bone0")
+    assert inputs.read_group(skin, "Vertex Group") == "bone0"
+    inputs.write_group(skin, "Vertex Group", "")
+    assert inputs.read_group(skin, "Vertex Group") == ""
+
+
+def test_what_is_written_is_shown():
+    tube, rig = scene.tube()
+    skin = scene.add_skin(tube)
+    rest = scene.points(tube)
+    scene.bend(rig)
+    two_phase = scene.points(tube)
+    inputs.write(skin, "Method", "Linear")
+    linear = scene.points(tube)
+    scene.assert_differ(linear, two_phase, tube)
+    inputs.write(skin, "Factor", 0.25)
+    scene.assert_same(scene.points(tube), rest + 0.25 * (linear - rest), tube)
+    inputs.write(skin, "Factor", 1)
+    inputs.write(skin, "Armature", None)
+    scene.assert_same(scene.points(tube), rest, tube)
+    assert inputs.read(skin, "Message") == "Choose an armature"
+    inputs.write(skin, "Armature", rig)
+    inputs.write(skin, "Method", "Two-Phase")
+    scene.assert_same(scene.points(tube), two_phase, tube)
+    assert inputs.read(skin, "Message") == ""
+
+
+def test_wrong_names_list_the_right_ones():
+    tube, _rig = scene.tube()
+    skin = scene.add_skin(tube)
+    with pytest.raises(KeyError, match=r"no input 'Methode'; it has Armature, Method"):
+        inputs.read(skin, "Methode")
+    with pytest.raises(ValueError, match=r"expected one of Two-Phase, Linear, Dual Quaternion"):
+        inputs.write(skin, "Method", "linear")
+
+
+def test_the_vertex_group_masks_as_in_the_armature_modifier():
+    tube, rig = scene.tube()
+    mask = tube.vertex_groups.new(name="mask")
+    for vertex in range(len(tube.data.vertices)):
+        mask.add([vertex], (vertex % 7) / 6, "REPLACE")
+    for invert in (False, True):
+        armature = tube.modifiers["Armature"]
+        armature.vertex_group, armature.invert_vertex_group = "mask", invert
+        armature.show_viewport = armature.show_render = True
+        for method, preserve in (("LINEAR", False), ("DUAL_QUATERNION", True)):
+            skin = scene.add_skin(tube, method=method)
+            scene.bend(rig, scale=not preserve)
+            expected = scene.yardstick(tube, preserve_volume=preserve)
+            scene.assert_same(scene.points(tube), expected, tube)
+            tube.modifiers.remove(skin)
+            armature.show_viewport = True
+
+
+def test_keyframes_and_drivers():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    skin = scene.add_skin(tube, method="LINEAR")
+    full, rest = scene.points(tube), scene.rest(tube)
+    path = inputs.data_path(skin, "Factor")
+    for frame, factor in ((1, 0.0), (11, 1.0)):
+        inputs.write(skin, "Factor", factor)
+        assert tube.keyframe_insert(path, frame=frame)
+    for curve in scene.curves(tube):
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    for frame in (1, 4, 11):
+        bpy.context.scene.frame_set(frame)
+        scene.assert_same(scene.points(tube), rest + (frame - 1) / 10 * (full - rest), tube)
+    tube.animation_data_clear()
+    driver = tube.driver_add(path).driver
+    driver.expression = "frame / 10"
+    bpy.context.scene.frame_set(3)
+    scene.assert_same(scene.points(tube), rest + 0.3 * (full - rest), tube)
+
+
+def test_an_animated_method():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    skin = scene.add_skin(tube)
+    shapes = {}
+    for method in ("Two-Phase", "Linear", "Dual Quaternion"):
+        inputs.write(skin, "Method", method)
+        shapes[method] = scene.points(tube)
+    for frame, method in enumerate(shapes, 1):
+        inputs.write(skin, "Method", method)
+        assert tube.keyframe_insert(inputs.data_path(skin, "Method"), frame=frame)
+    for frame, method in enumerate(shapes, 1):
+        bpy.context.scene.frame_set(frame)
+        scene.assert_same(scene.points(tube), shapes[method], tube)

@@ -1,0 +1,154 @@
+"""Adding a skin: what it takes over, where it stands, and what it says when it cannot."""
+
+import bpy
+import pytest
+import scene
+
+inputs = scene.extension("inputs")
+
+
+def test_it_takes_over_the_armature_modifier_and_its_place():
+    tube, rig = scene.tube()
+    tube.modifiers.new("Wave", "WAVE")
+    tube.modifiers.new("Subdivision", "SUBSURF")
+    tube.modifiers.move(0, 1)
+    armature = tube.modifiers["Armature"]
+    armature.vertex_group, armature.invert_vertex_group = "bone1", True
+    skin = scene.add_skin(tube, method="DUAL_QUATERNION")
+    assert [modifier.name for modifier in tube.modifiers] == ["Wave", skin.name, "Armature", "Subdivision"]
+    assert skin.name == "Two-Phase Skin" and skin.node_group.name == "Two-Phase Skin"
+    assert inputs.read(skin, "Armature") == rig
+    assert inputs.read(skin, "Method") == "Dual Quaternion"
+    assert inputs.read(skin, "Inherited Scale") == "After Bend"
+    assert inputs.read(skin, "Factor") == 1.0
+    assert inputs.read_group(skin, "Vertex Group") == "bone1" and inputs.read(skin, "Invert")
+    assert not armature.show_viewport and not armature.show_render
+
+
+def test_several_objects_share_one_node_group():
+    tube, _rig = scene.tube()
+    other = tube.copy()
+    other.data = tube.data.copy()
+    bpy.context.collection.objects.link(other)
+    scene.activate(tube, other)
+    assert bpy.ops.object.two_phase_skin_add() == {"FINISHED"}
+    groups = {obj.modifiers["Two-Phase Skin"].node_group for obj in (tube, other)}
+    assert len(groups) == 1 and len(bpy.data.node_groups) == 1
+
+
+def test_the_parent_armature_is_found():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    tube.parent = rig
+    assert inputs.read(scene.add_skin(tube), "Armature") == rig
+
+
+def test_the_selected_armature_is_found():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    scene.activate(rig, tube)
+    assert bpy.ops.object.two_phase_skin_add() == {"FINISHED"}
+    assert inputs.read(tube.modifiers["Two-Phase Skin"], "Armature") == rig
+
+
+def test_a_mesh_parented_with_armature_deform_is_not_deformed_twice():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    tube.parent, tube.parent_type = rig, "ARMATURE"
+    scene.bend(rig)
+    bpy.context.view_layer.update()
+    expected = scene.points(tube)
+    place = tube.matrix_world.copy()
+    tube.modifiers.new("Wave", "WAVE").show_viewport = False
+    skin = scene.add_skin(tube, method="LINEAR")
+    assert tube.parent_type == "OBJECT" and tube.matrix_world == place
+    assert tube.modifiers.find(skin.name) == 0
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
+def test_it_goes_above_a_modifier_that_changes_the_topology():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    tube.modifiers.new("Subdivision", "SUBSURF")
+    skin = scene.add_skin(tube, armature=rig.name)
+    assert [modifier.name for modifier in tube.modifiers] == [skin.name, "Subdivision"]
+
+
+def test_one_undo_takes_it_all_back():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    bpy.ops.ed.undo_push(message="before")
+    expected = scene.points(tube)
+    scene.add_skin(tube)
+    bpy.ops.ed.undo_push(message="Add Two-Phase Skin")  # a window does this itself
+    scene.assert_differ(scene.points(tube), expected, tube)
+    bpy.ops.ed.undo()
+    tube = bpy.data.objects["Tube"]
+    assert [modifier.name for modifier in tube.modifiers] == ["Armature"]
+    assert tube.modifiers[0].show_viewport and tube.modifiers[0].show_render
+    scene.assert_same(scene.points(tube), expected, tube)
+    bpy.ops.ed.redo()
+    tube = bpy.data.objects["Tube"]
+    assert [modifier.name for modifier in tube.modifiers] == ["Two-Phase Skin", "Armature"]
+    scene.assert_differ(scene.points(tube), expected, tube)
+
+
+def test_nothing_selected():
+    scene.chain(2)
+    with pytest.raises(RuntimeError, match="Select a mesh object"):
+        bpy.ops.object.two_phase_skin_add()
+
+
+def test_no_armature():
+    tube, rig = scene.tube()
+    bpy.data.objects.remove(rig)
+    with pytest.raises(RuntimeError, match=r'"Tube": no armature found\. Parent it to one'):
+        bpy.ops.object.two_phase_skin_add()
+    assert [modifier.name for modifier in tube.modifiers] == ["Armature"]
+
+
+def test_a_wrong_armature():
+    tube, _rig = scene.tube()
+    with pytest.raises(RuntimeError, match='There is no object "nobody"'):
+        bpy.ops.object.two_phase_skin_add(armature="nobody")
+    with pytest.raises(RuntimeError, match='"Tube" is not an armature'):
+        bpy.ops.object.two_phase_skin_add(armature="Tube")
+    assert [modifier.name for modifier in tube.modifiers] == ["Armature"]
+
+
+def test_bone_envelopes_are_refused_with_the_way_out():
+    tube, _rig = scene.tube()
+    tube.modifiers["Armature"].use_bone_envelopes = True
+    with pytest.raises(RuntimeError, match="Turn Bone Envelopes off"):
+        bpy.ops.object.two_phase_skin_add()
+    assert tube.modifiers["Armature"].show_viewport
+
+
+def test_no_weights_is_said_and_shows_the_rest_shape():
+    tube, rig = scene.tube()
+    rest = scene.yardstick(tube)
+    tube.vertex_groups.clear()
+    skin = scene.add_skin(tube)
+    assert "Automatic Weights" in inputs.read(skin, "Message")
+    scene.bend(rig)
+    scene.assert_same(scene.points(tube), rest, tube)
+
+
+def test_the_menu_has_it():
+    draw = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
+    assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw)
+
+
+def test_it_leaves_nothing_behind_when_it_is_disabled():
+    import addon_utils
+
+    handlers = bpy.app.handlers
+    names = ("depsgraph_update_post", "frame_change_post", "load_post", "undo_post", "redo_post")
+    addon_utils.disable(scene.EXTENSION)
+    for name in names:
+        assert not [h for h in getattr(handlers, name) if "two_phase" in h.__module__], name
+    draw = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
+    assert not any("two_phase" in function.__module__ for function in draw)
+    addon_utils.enable(scene.EXTENSION)
+    for name in names:
+        assert len([h for h in getattr(handlers, name) if "two_phase" in h.__module__]) == 1, name

@@ -1,0 +1,67 @@
+"""What is rendered is what the Armature modifier would have rendered."""
+
+import bpy
+import numpy as np
+import scene
+
+
+def test_a_rendered_animation_shows_each_frame():
+    tube, rig = scene.tube()
+    scene.animate(rig)
+    _studio()
+    expected = _render_animation("armature")
+    scene.add_skin(tube, method="LINEAR")
+    bpy.context.scene.frame_set(17)  # not a frame that is rendered
+    found = _render_animation("skin")
+    for k in range(len(expected)):
+        assert np.abs(found[k] - expected[k]).max() < 0.02, f"frame {k}"
+    assert np.abs(expected[0] - expected[1]).max() > 0.2 and np.abs(expected[1] - expected[2]).max() > 0.2
+    assert bpy.context.scene.frame_current == 17
+    scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+
+
+def test_motion_blur_shows_the_steps_between_frames():
+    tube, rig = scene.tube()
+    scene.animate(rig)
+    _studio()
+    bpy.context.scene.cycles.samples = 16
+    sharp = _render_animation("sharp armature")
+    bpy.context.scene.render.use_motion_blur = True
+    tube.cycles.motion_steps = 3
+    expected = _render_animation("blurred armature")
+    scene.add_skin(tube, method="LINEAR")
+    found = _render_animation("blurred skin")
+    for k in range(len(expected)):
+        assert np.abs(found[k] - expected[k]).max() < 0.05, f"frame {k}"
+    assert np.abs(sharp[1] - expected[1]).max() > 0.2
+
+
+def _studio():
+    """A camera that sees the tube, and Cycles at its fastest, without randomness."""
+    here = bpy.context.scene
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    here.collection.objects.link(camera)
+    camera.location, camera.rotation_euler = (0, -14, 2), (np.pi / 2, 0, 0)
+    here.camera = camera
+    here.world = bpy.data.worlds.new("World")
+    light = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
+    light.rotation_euler = (0.6, 0.2, 0)
+    here.collection.objects.link(light)
+    here.render.engine = "CYCLES"
+    here.cycles.device, here.cycles.samples, here.cycles.seed = "CPU", 1, 1
+    here.cycles.use_denoising, here.cycles.use_adaptive_sampling = False, False
+    here.cycles.max_bounces = 0
+    here.render.resolution_x = here.render.resolution_y = 48
+    here.render.resolution_percentage = 100
+    here.render.image_settings.file_format = "PNG"
+    here.frame_start, here.frame_end, here.frame_step = 2, 14, 6
+
+
+def _render_animation(name):
+    """Render the scene's frames; their pixels, (frames, pixels)."""
+    here = bpy.context.scene
+    here.render.filepath = scene.temporary(f"{name}_")
+    bpy.ops.render.render(animation=True)
+    frames = range(here.frame_start, here.frame_end + 1, here.frame_step)
+    images = [bpy.data.images.load(here.render.frame_path(frame=frame)) for frame in frames]
+    return np.array([np.array(image.pixels) for image in images])
