@@ -1,0 +1,118 @@
+"""Many frames in one call: (F,J,4,4) gives what F calls give, to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import reference as ref
+from numpy.typing import NDArray
+from rigs import make_rig, natural_pose
+from subjects import FIELDS, each_inherited, each_method, skeleton_of, skin_of
+
+RIG = make_rig(21, count=7, pose="stretch")
+FRAMES = 5
+
+
+def worlds() -> NDArray[np.float64]:
+    rng = np.random.default_rng(0)
+    local = ref.bind_local(RIG.bind, RIG.parents)
+    poses = ["stretch", "rigid", "zero", "mirrored", "shear"]
+    return np.array([natural_pose(rng, RIG.parents, RIG.inherits, local, pose) for pose in poses])
+
+
+@each_inherited
+def test_separation(inherited: str) -> None:
+    world = worlds()
+    skeleton = skeleton_of(RIG)
+    many = skeleton.separate(world, inherited=inherited)
+    for name in FIELDS:
+        stack = getattr(many, name)
+        assert stack.shape == (FRAMES, len(RIG.parents), 4, 4) and stack.dtype == np.float64, name
+        for frame in range(FRAMES):
+            one = getattr(skeleton.separate(world[frame], inherited=inherited), name)
+            np.testing.assert_array_equal(stack[frame], one, err_msg=name)
+
+
+@each_method
+@each_inherited
+@pytest.mark.parametrize("threads", [0, 1, 2, 3])
+def test_deform(method: str, inherited: str, threads: int) -> None:
+    world = worlds()
+    skin = skin_of(RIG)
+    many = skin.deform(world, method=method, inherited=inherited, threads=threads)
+    assert many.shape == (FRAMES, len(RIG.points), 3) and many.dtype == np.float32
+    for frame in range(FRAMES):
+        one = skin.deform(world[frame], method=method, inherited=inherited, threads=1)
+        np.testing.assert_array_equal(many[frame], one)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"phase": 1},
+        {"phase": 2},
+        {"blend": 0.25},
+        {"blend": np.linspace(0, 1, len(RIG.points))},
+        {"nonrigid": np.arange(7) != 2},
+        {"rigid": np.arange(7) != 3},
+        {"points": RIG.points + 1},
+        {"space": ref.affine(np.diag([1.0, 2, -1]), np.array([1.0, 2, 3]))},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_deform_with_options(options: dict[str, Any]) -> None:
+    world = worlds()
+    skin = skin_of(RIG)
+    many = skin.deform(world, **options)
+    for frame in range(FRAMES):
+        np.testing.assert_array_equal(many[frame], skin.deform(world[frame], **options))
+
+
+@each_method
+def test_normals_and_matrices(method: str) -> None:
+    world = worlds()
+    skin = skin_of(RIG, normals=RIG.normals)
+    normals, matrices = skin.deform_normals(world, method=method), skin.matrices(world, method=method)
+    assert normals.shape == (FRAMES, len(RIG.points), 3)
+    assert matrices.shape == (FRAMES, len(RIG.points), 3, 4)
+    for frame in range(FRAMES):
+        np.testing.assert_array_equal(normals[frame], skin.deform_normals(world[frame], method=method))
+        np.testing.assert_array_equal(matrices[frame], skin.matrices(world[frame], method=method))
+
+
+def test_out_for_frames() -> None:
+    world = worlds()
+    skin = skin_of(RIG)
+    out = np.full((FRAMES, len(RIG.points), 3), np.nan, np.float32)
+    assert skin.deform(world, out=out) is out
+    np.testing.assert_array_equal(out, skin.deform(world))
+
+
+def test_one_frame_and_no_frame() -> None:
+    skin = skin_of(RIG)
+    one = skin.deform(RIG.world[None])
+    assert one.shape == (1, len(RIG.points), 3)
+    np.testing.assert_array_equal(one[0], skin.deform(RIG.world))
+    assert skin.deform(np.zeros((0, len(RIG.parents), 4, 4))).shape == (0, len(RIG.points), 3)
+
+
+def test_strided_frames() -> None:
+    world = worlds()
+    twice = np.repeat(world, 2, axis=0)[::2]
+    backwards = world[::-1].copy()[::-1]
+    expected = skin_of(RIG).deform(world)
+    for form in (twice, backwards, np.asfortranarray(world)):
+        np.testing.assert_array_equal(skin_of(replace(RIG)).deform(form), expected)
+
+
+def test_points_of_their_own_for_each_frame() -> None:
+    """Shape keys that move: (F,V,3) beside (F,J,4,4)."""
+    world = worlds()
+    points = RIG.points + np.random.default_rng(0).normal(size=(FRAMES, *RIG.points.shape))
+    skin = skin_of(RIG)
+    many = skin.deform(world, points=points)
+    for frame in range(FRAMES):
+        np.testing.assert_array_equal(many[frame], skin.deform(world[frame], points=points[frame]))
