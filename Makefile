@@ -20,7 +20,7 @@ test:           ## all tests: the numeric ones, then those in Blender
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender
-	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py
 
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender

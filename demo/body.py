@@ -55,6 +55,10 @@ def faces_of(rings: int) -> list[tuple[int, ...]]:
     return [*quads, tuple(range(RING))[::-1], tuple(range(last, last + RING))]
 
 
+def _moved(point: Array, x: float, y: float, z: float) -> Array:
+    return point + np.array([x, y, z])
+
+
 def _along(chain: Sequence[Array], profile: Sequence[tuple[float, float, float]]) -> tuple[list[Array], list]:
     """Points along a chain of joints and radii there; profile rows: (place in joints, radius, radius across)."""
     joints = np.array(chain)
@@ -122,7 +126,7 @@ def _trunk(bones: Bones) -> list[Array]:
         profile = [(i, width, depth) for i, (_, _, width, depth) in enumerate(stack)]
         parts.append(tube(*_along(centres, profile), (1, 0, 0), bulge=0.3))
     nose_root, nose_tip = bones["DEF-nose"]
-    nose = [nose_root + (0, 0.02, 0.01), nose_tip + (0, 0.012, -0.004)]
+    nose = [_moved(nose_root, 0, 0.02, 0.01), _moved(nose_tip, 0, 0.012, -0.004)]
     parts.append(tube(nose, [(0.009, 0.012), (0.014, 0.016)], (1, 0, 0)))
     return parts
 
@@ -143,7 +147,11 @@ def _arm(bones: Bones) -> list[Array]:
         (4.05, 0.029, 0.033),
     ]
     centres, radii = _along(chain, profile)
-    collar = [np.array([0.03, 0.014, 1.595]), shoulder * 0.5 + (0.05, 0.008, 0.790), shoulder + (-0.01, 0, -0.012)]
+    collar = [
+        np.array([0.03, 0.014, 1.595]),
+        _moved(shoulder * 0.5, 0.05, 0.008, 0.790),
+        _moved(shoulder, -0.01, 0, -0.012),
+    ]
     return [
         tube(centres, radii, (0, 1, 0)),
         tube(collar, [(0.056, 0.056), (0.058, 0.050), (0.058, 0.052)], (0, 1, 0)),
@@ -173,8 +181,8 @@ def _leg(bones: Bones) -> list[Array]:
         thigh,
         bones["DEF-thigh.L.001"][0],
         knee,
-        bones["DEF-shin.L.001"][0] + (0, 0.012, 0),
-        ankle + (0, 0.006, 0),
+        _moved(bones["DEF-shin.L.001"][0], 0, 0.012, 0),
+        _moved(ankle, 0, 0.006, 0),
     ]
     profile = [
         (-0.15, 0.050, 0.070),
@@ -194,12 +202,14 @@ def _leg(bones: Bones) -> list[Array]:
         heel,
         np.array([ankle[0], -0.03, 0.046]),
         np.array([toe_root[0], toe_root[1], 0.032]),
-        toe_tip + (0, 0.0, 0.006),
+        _moved(toe_tip, 0, 0.0, 0.006),
     ]
     return [
         tube(centres, radii, (1, 0, 0)),
         tube(*_along(foot, [(0, 0.036, 0.040), (1, 0.044, 0.045), (2, 0.052, 0.032), (3, 0.048, 0.023)]), (1, 0, 0)),
-        tube([ankle + (0, 0, 0.02), ankle + (0, -0.045, -0.032)], [(0.034, 0.038), (0.036, 0.034)], (1, 0, 0)),
+        tube(
+            [_moved(ankle, 0, 0, 0.02), _moved(ankle, 0, -0.045, -0.032)], [(0.034, 0.038), (0.036, 0.034)], (1, 0, 0)
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Keep Blender's own chatter, which it writes straight to the process's output, out of the demo's."""
+"""Keep the chatter of Blender and its add-ons, much of it written past Python, off the terminal."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+TERMINAL = os.fdopen(os.dup(1), "w")  # where the demo itself speaks, also while Blender must not
+
 
 @contextlib.contextmanager
 def blender() -> Iterator[None]:
-    """Hide what the process writes; what Python's print writes passes, and if the block fails everything is shown."""
+    """Hide all output of the block; if it fails, show it."""
     sys.stdout.flush()
     sys.stderr.flush()
-    terminal, errors = os.dup(1), os.dup(2)
-    shown = sys.stdout
+    saved = os.dup(1), os.dup(2)
     with tempfile.TemporaryFile() as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
-        sys.stdout = os.fdopen(os.dup(terminal), "w")
         try:
             yield
         except BaseException:
+            sys.stdout.flush()
+            sys.stderr.flush()
             log.seek(0)
-            os.write(errors, log.read())
+            os.write(saved[1], log.read())
             raise
         finally:
             sys.stdout.flush()
-            sys.stdout.close()
-            sys.stdout = shown
-            os.dup2(terminal, 1)
-            os.dup2(errors, 2)
-            os.close(terminal)
-            os.close(errors)
+            sys.stderr.flush()
+            for number, stream in enumerate(saved, start=1):
+                os.dup2(stream, number)
+                os.close(stream)

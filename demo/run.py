@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))  # last: two_phase_skinning is the one that was built, not its sources beside this folder
+# last: `import two_phase_skinning` finds what was built, not its sources
+sys.path.append(str(HERE.parent))
 
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
@@ -22,7 +23,7 @@ METHODS = ("Linear", "Preserve Volume", "Two-Phase Skin")
 
 
 def say(text: str) -> None:
-    print(f"[{time.perf_counter() - START:5.1f} s] {text}", flush=True)
+    print(f"[{time.perf_counter() - START:5.1f} s] {text}", file=quiet.TERMINAL, flush=True)
 
 
 START = time.perf_counter()
@@ -57,13 +58,14 @@ def add_skin(body: bpy.types.Object) -> None:
     """Add Modifier > Deform > Two-Phase Skin, with the body as the active object."""
     bpy.context.view_layer.objects.active = body
     body.select_set(True)
-    result = bpy.ops.object.two_phase_skin_add()
+    with quiet.blender():
+        result = bpy.ops.object.two_phase_skin_add()
     if result != {"FINISHED"} or "Two-Phase Skin" not in body.modifiers:
         raise RuntimeError(f"object.two_phase_skin_add returned {result}; the modifiers are {list(body.modifiers)}")
 
 
 def play_all(body: bpy.types.Object) -> list[measure.Run]:
-    """The three methods, in the order of METHODS, on the same body: its Armature modifier, then the skin in its place."""
+    """The three METHODS on the same body: its Armature modifier both ways, then the skin in its place."""
     runs = []
     armature = next(m for m in body.modifiers if m.type == "ARMATURE")
     for method in METHODS[:2]:
@@ -105,9 +107,8 @@ def table(runs: list[measure.Run], intermediate: np.ndarray, quads: np.ndarray, 
         shown = run.positions[rig_scene.SHOWN_FRAME - 1]
         whole, part = (measure.volume(shown, q) / measure.volume(intermediate, q) for q in (quads, limb))
         apart = 1000 * np.linalg.norm(np.array(run.positions) - ours, axis=2)
-        lines.append(
-            f"{run.method:<18} {run.milliseconds:12.2f}  {whole:10.1%} {part:21.1%} {apart.max():12.2f} {apart.mean():9.3f}"
-        )
+        numbers = f"{run.milliseconds:12.2f}  {whole:10.1%} {part:21.1%} {apart.max():12.2f} {apart.mean():9.3f}"
+        lines.append(f"{run.method:<18} {numbers}")
     return "\n".join(lines)
 
 
@@ -126,7 +127,7 @@ def main() -> None:
     with quiet.blender():
         save_blend(rig, body, OUT / "two_phase_demo.blend")
         bpy.ops.wm.read_factory_settings(use_empty=True)
-    limbs = {"forearm": rest[:, 0] > 0.26, "thigh": (rest[:, 2] < 1.45) & (abs(rest[:, 0]) < 0.3)}
+    limbs = {"forearm": rest[:, 0] > 0.20, "thigh": (rest[:, 2] < 1.45) & (abs(rest[:, 0]) < 0.3)}
     show = stage.Stage(METHODS, quads, limbs)
 
     def pose(frame: int) -> None:

@@ -123,7 +123,13 @@ package_sources() {
         LC_ALL=C sort | while IFS= read -r file; do cksum "$file"; done
 }
 
-build_package() { pip install -q --no-deps --force-reinstall .; }
+# The wheel stays in build/wheel-VERSION: `make extension` ships that very file. setuptools' own leftovers go first, since it
+# would pack files from them that no longer exist.
+build_package() {
+    rm -rf "build/wheel-$version" build/lib.* build/temp.* build/bdist.*
+    pip wheel -q --no-deps -w "build/wheel-$version" .
+    pip install -q --no-deps --force-reinstall "build/wheel-$version"/*.whl
+}
 
 # Blender's module is a shared library that expects a desktop's libraries, window or not; it opens libEGL only to render.
 check_libraries() {
