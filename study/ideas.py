@@ -1,0 +1,185 @@
+"""Ideas that were tried to look better, in NumPy: other ways to blend the separated matrices P, Q, E.
+
+    python study/ideas.py [--poses 20] [--seed 2013]
+
+For each class of poses: how far each idea's figures are from the ideal, as a median, next to Preserve Volume's.
+docs/method.md says what came of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from limbs import RING, Limb
+from measures import FIGURES, IDEAL, measure
+from numpy.typing import NDArray
+from quality import SEED, Posed, pose_chains, pose_rigify
+from scipy.linalg import expm, logm, sqrtm
+
+import two_phase_skinning as tps
+
+Array = NDArray[np.float64]
+Centres = Callable[[Limb], Array]  # (V,3): the point about which phase 2 turns each vertex
+Mean = Callable[[Array, Array], Array]  # (V,J) weights, (J,3,3) -> (V,3,3)
+
+
+# ---- quaternions w x y z
+
+
+def quaternions(rotations: Array) -> Array:
+    """Unit quaternions of rotations (J,3,3): the dominant eigenvector of Davenport's matrix."""
+    r = rotations
+    k = np.empty((len(r), 4, 4))
+    trace = np.trace(r, axis1=1, axis2=2)
+    k[:, 0, 0] = trace
+    k[:, 1:, 1:] = r + r.transpose(0, 2, 1) - trace[:, None, None] * np.eye(3)
+    k[:, 0, 1:] = k[:, 1:, 0] = np.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]], 1)
+    return np.linalg.eigh(k)[1][:, :, 3]
+
+
+def product(a: Array, b: Array) -> Array:
+    (aw, av), (bw, bv) = ((q[..., :1], q[..., 1:]) for q in (a, b))
+    return np.concatenate([aw * bw - (av * bv).sum(-1, keepdims=True), aw * bv + bw * av + np.cross(av, bv)], axis=-1)
+
+
+def without_real_part(vectors: Array) -> Array:
+    return np.concatenate([np.zeros((*vectors.shape[:-1], 1)), vectors], axis=-1)
+
+
+def blend_rigid(weights: Array, rotations: Array, targets: Array, arms: Array) -> Array:
+    """Dual quaternion blending of motions that turn by rotations[j] and take a vertex's centre to targets[v, j].
+
+    arms: (V,3), the vertices as seen from their centres.
+    """
+    real = quaternions(rotations)
+    signed = weights * np.where(real[weights.argmax(axis=1)] @ real.T < 0, -1.0, 1.0)
+    spread = product(without_real_part(targets), np.broadcast_to(real, (*targets.shape[:2], 4)))
+    dual = 0.5 * np.einsum("vj,vjq->vq", signed, spread)
+    blended = signed @ real
+    length = np.linalg.norm(blended, axis=1, keepdims=True)
+    blended, dual = blended / length, dual / length
+    conjugate = blended * [1, -1, -1, -1]
+    return (product(product(blended, without_real_part(arms)), conjugate) + 2 * product(dual, conjugate))[:, 1:]
+
+
+# ---- centres about which phase 2 turns a vertex
+
+
+def rings(limb: Limb) -> Array:
+    """The middle of each vertex's ring: all vertices of a ring have the same weights."""
+    return np.repeat(limb.points.reshape(-1, RING, 3).mean(axis=1), RING, axis=0)
+
+
+def centres_of_rotation(limb: Limb, width: float = 0.1) -> Array:
+    """From the weights alone (Le and Hodgins 2016): the mean of the mesh where its weights are similar."""
+    w, middles, thickness = limb.weights[::RING], rings(limb)[::RING], np.gradient(limb.along)
+    pairs = w[:, :, None] * w[:, None, :] * (1 - np.eye(w.shape[1]))
+    unlike = np.einsum("aj,bk->abjk", w, w) - np.einsum("ak,bj->abjk", w, w)
+    similar = np.einsum("ajk,bjk,abjk->ab", pairs, pairs, np.exp(-((unlike / width) ** 2))) * thickness
+    total = similar.sum(axis=1, keepdims=True)
+    alone = total < 1e-12  # wholly on one joint: any centre will do
+    return np.repeat(np.where(alone, middles, similar @ middles / np.where(alone, 1, total)), RING, axis=0)
+
+
+def vertices(limb: Limb) -> Array:
+    """Each vertex itself, as Preserve Volume has it: breaks "vertices with equal weights move rigidly in phase 2"."""
+    return limb.points
+
+
+# ---- means of 3x3 matrices
+
+
+def of_rings(mean: Mean) -> Mean:
+    """Worked out once a ring: its vertices have the same weights."""
+    return lambda weights, matrices: np.repeat(mean(weights[::RING], matrices), RING, axis=0)
+
+
+def arithmetic(weights: Array, matrices: Array) -> Array:
+    return np.einsum("vj,jab->vab", weights, matrices)
+
+
+def square_root(weights: Array, matrices: Array) -> Array:
+    root = arithmetic(weights, np.array([np.real(sqrtm(m)) for m in matrices]))
+    return root @ root
+
+
+def exponential(weights: Array, matrices: Array) -> Array:
+    logs = arithmetic(weights, np.array([np.real(logm(m)) for m in matrices]))
+    return np.array([expm(m) for m in logs])
+
+
+# ---- the ideas
+
+
+def centred(limb: Limb, s: tps.Separation, centres: Centres, mean: Mean = arithmetic, thick: float = 0) -> Array:
+    """p = E-blend of R A (p - c) + t: A the mean of the P_j, (R, t) the blend of motions that take c to Q_j P_j c.
+
+    Exact for a vertex on one joint, affine, the same for vertices of equal weights and centre, and dual quaternion
+    skinning where nothing scales. `thick`: rotations weigh in by that power of how thick the joint is, too.
+    """
+    c = centres(limb)
+    whole = s.rigid @ s.nonrigid
+    targets = np.einsum("jab,vb->vja", whole[:, :3, :3], c) + whole[:, :3, 3]
+    a = of_rings(mean)(limb.weights, s.nonrigid[:, :3, :3])
+    part = s.nonrigid_part[:, :3, :3]
+    across = np.sqrt(np.abs(np.linalg.det(part)) / np.linalg.norm(part[:, :, 1], axis=1))
+    turning = limb.weights * across**thick
+    turning /= turning.sum(axis=1, keepdims=True)
+    bent = blend_rigid(turning, s.rigid[:, :3, :3], targets, np.einsum("vab,vb->va", a, limb.points - c))
+    inherited = arithmetic(limb.weights, s.inherited[:, :3])
+    return np.einsum("vab,vb->va", inherited[:, :, :3], bent) + inherited[:, :, 3]
+
+
+IDEAS: dict[str, tuple[Centres, Mean, float]] = {
+    "vertex": (vertices, arithmetic, 0),
+    "ring": (rings, arithmetic, 0),
+    "centre of rotation": (centres_of_rotation, arithmetic, 0),
+    "ring, square root": (rings, square_root, 0),
+    "ring, square root, thick": (rings, square_root, 0.5),
+    "ring, exponential": (rings, exponential, 0),
+    "c. of r., exponential": (centres_of_rotation, exponential, 0),
+}
+READINGS = {"inherited": ("after", "before"), "compensated": ("after",)}  # the two agree where nothing is inherited
+
+
+def figures(posed: Posed) -> dict[str, Array]:
+    """How far from the ideal: Preserve Volume, the method itself, and each idea in each reading of inherited scale."""
+    inherits = np.full(len(posed.world), posed.edges == "inherited")
+    skeleton = tps.Skeleton(posed.limb.parents, posed.limb.bind, inherits=inherits)
+    shapes = {"Preserve Volume": posed.shapes[1]}
+    for reading in READINGS[posed.edges]:
+        s = skeleton.separate(posed.world, inherited=reading)
+        shapes[f"two-phase {reading}"] = posed.shapes[3 if reading == "after" else 4]
+        for name, idea in IDEAS.items():
+            shapes[f"  {reading}: {name}"] = centred(posed.limb, s, *idea)
+    ideal = np.array([IDEAL[figure] for figure in FIGURES])
+    return {name: np.abs(measure(posed.limb, posed.world, shape) - ideal) for name, shape in shapes.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--poses", type=int, default=20, help="of each class on the chains; default 20")
+    parser.add_argument("--seed", type=int, default=SEED)
+    options = parser.parse_args()
+    print(f"seed {options.seed}; medians of how far from the ideal; + better, - worse than Preserve Volume")
+    found: dict[tuple[str, str, str], list[dict[str, Array]]] = {}
+    for what, source in (("chains", pose_chains), ("Rigify limbs", pose_rigify)):
+        for posed in source(options.poses, np.random.default_rng(options.seed)):
+            found.setdefault((what, posed.edges, posed.kind), []).append(figures(posed))
+    for names, poses in found.items():
+        print(f"\n{', '.join(names):36}" + "".join(f"{figure:>16}" for figure in FIGURES))
+        base = np.median([pose["Preserve Volume"] for pose in poses], axis=0)
+        for name in poses[0]:
+            median = np.median([pose[name] for pose in poses], axis=0)
+            marks = np.where(median < base - 5e-5, "+", np.where(median > base + 5e-5, "-", " "))
+            print(f"{name:36}" + "".join(f"{m:15.4f}{mark}" for m, mark in zip(median, marks, strict=True)))
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # Blender as a module may hang while the interpreter shuts down
