@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from . import inputs, node_group, stack, weights
+from . import influences, inputs, node_group, points, stack
+from . import rig as rig_module
 from .native import tps
 
 _METHODS = {name: key.lower() for key, name in node_group.METHODS.items()}
@@ -25,9 +26,11 @@ class Binding:
         """Read everything again at the next update."""
         self._bound_to = None
         self._written = None
-        self._points = None
-        self._skin = None
+        self._groups = None  # what the vertex groups say
+        self._points = points.Points()
+        self._placed = None  # where the points were when they were last skinned to their bones, and for which bones
         self._joints = None
+        self._skin = None
 
     def is_on(self, mesh):
         """Whether this skin deforms that mesh; false for a skin whose object was removed."""
@@ -36,34 +39,25 @@ class Binding:
         except ReferenceError:
             return False
 
-    def update(self, modifier, moment, points_changed):
+    def update(self, modifier, moment):
         """Bring the mesh's attribute up to date with this moment, if anything that it depends on has changed."""
         mesh = self.object.data
-        armature = inputs.read(modifier, node_group.ARMATURE)
         if mesh.is_editmode:
             return
+        armature = inputs.read(modifier, node_group.ARMATURE)
         state, problem = stack.above(self.object, modifier, moment.render)
-        problem = problem or self._bind(mesh, armature, moment)
+        problem = problem or self._bind(mesh, armature, inputs.read(modifier, node_group.BIND), moment)
+        space = None if problem else moment.space(self.object, armature)
+        if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
+            problem = self._place(mesh, armature, state, space, moment)
+            if not problem:
+                self._update_placed(mesh, modifier, armature, state, space, moment)
         self._tell(modifier, problem)
-        if problem:
+        if problem or space is None or armature.data.is_editmode:
             self._write_nothing(mesh, modifier)
-            return
-        settings = self._settings(modifier, moment)
-        space = moment.space(self.object, armature)
-        if space is None or armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
-            self._write_nothing(mesh, modifier)
-            return
-        if state == stack.AS_IS and (points_changed or self._points is None):
-            points_changed = self._read_points(mesh)
-        world = moment.pose(armature)[self._joints]
-        state_key = (state, settings, space.tobytes(), world.tobytes())
-        if state_key == self._written and not (points_changed and state == stack.AS_IS):
-            return
-        self._write(mesh, modifier, state, world.astype(np.float64), settings, space)
-        self._written = state_key
 
-    def _bind(self, mesh, armature, moment):
-        """Bind the mesh to the armature unless it is already. Returns what is wrong, in words, or nothing."""
+    def _bind(self, mesh, armature, bind_to, moment):
+        """Gather what the vertex groups say, unless it is known. Returns what is wrong, in words, or nothing."""
         if armature is None:
             return "Choose an armature"
         if armature.type != "ARMATURE":
@@ -72,25 +66,48 @@ class Binding:
             return "The mesh has no vertices"
         found = moment.weights(mesh)
         rig = moment.rig(armature)
-        groups = tuple(group.name for group in self.object.vertex_groups)
-        bound_to = (id(found), id(rig), groups)
-        if self._bound_to is not None and bound_to == self._bound_to[0]:
-            return "" if self._skin else self._nothing_bound(armature)
-        self.forget()
-        self._bound_to = (bound_to, found, rig)  # holding them keeps their ids from being used again
-        bone_of_group = np.array([_deforming(rig, name) for name in groups] or [-1])
-        starts, bones, values = weights.for_joints(found, bone_of_group)
-        if not len(bones):
-            return self._nothing_bound(armature)
-        self._joints = rig.with_ancestors(np.unique(bones))
-        joint_of_bone = np.zeros(len(rig.names), np.int64)
-        joint_of_bone[self._joints] = np.arange(len(self._joints))
-        self._read_points(mesh)
-        self._skin = tps.Skin(self._points, (starts, joint_of_bone[bones], values), rig.skeleton(self._joints))
-        self._bound_points = self._points
-        self._moved = np.empty_like(self._points)
-        self._offset = np.empty_like(self._points)
+        names = tuple(group.name for group in self.object.vertex_groups)
+        bound_to = (id(found), id(rig), names, bind_to)
+        if self._bound_to is None or bound_to != self._bound_to[0]:
+            self.forget()
+            self._bound_to = (bound_to, found, rig)  # holding these keeps their ids from being used again
+            bone_of_group = np.array([_deforming(rig, name) for name in names] or [-1])
+            self._groups = influences.of_groups(found, bone_of_group)
+            self._by_position = influences.needs_position(rig, self._groups, bind_to)
         return ""
+
+    def _place(self, mesh, armature, state, space, moment):
+        """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
+        if state == stack.MOVED and self._by_position:
+            return (
+                "Bone envelopes and B-bones of several segments need the points where the mesh or its shape keys "
+                "have them: move what deforms them below Two-Phase Skin"
+            )
+        edited = moment.changes.points_of(mesh)
+        changed = self._points.read(mesh, moment, state == stack.KEYED, edited)
+        if changed:
+            self._written = None
+        if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):
+            return "" if self._skin else self._nothing_bound(armature)
+        self._placed = space.tobytes()
+        self._written = None
+        self._skin = self._make_skin(self._bound_to[2], self._bound_to[0][3], moment.evaluated(armature), space)
+        return "" if self._skin else self._nothing_bound(armature)
+
+    def _make_skin(self, rig, bind_to, armature, space):
+        """The points skinned to the joints, or None where nothing moves any of them; armature: evaluated."""
+        self._bound_points = self._points.now
+        places = self._bound_points @ space[:3, :3].T + space[:3, 3]
+        found = influences.by_position(self._groups, bind_to, places, rig)
+        if not len(found.bones):
+            return None
+        used = np.unique(found.bones)
+        if self._joints is None or self._joints.used != frozenset(used.tolist()):
+            self._joints = rig.joints(used, armature)
+        found = influences.on_segments(found, places, rig, self._joints.first, rig_module.curved_index(rig, armature))
+        self._moved = np.empty_like(self._bound_points)
+        self._offset = np.empty_like(self._bound_points)
+        return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
 
     @staticmethod
     def _nothing_bound(armature):
@@ -99,14 +116,13 @@ class Binding:
             "parent the mesh to it with Automatic Weights, or paint weights"
         )
 
-    def _read_points(self, mesh):
-        """Read the mesh's own points; whether they changed."""
-        points = np.empty((len(mesh.vertices), 3), np.float32)
-        mesh.attributes["position"].data.foreach_get("vector", points.reshape(-1))
-        if self._points is not None and np.array_equal(points, self._points):
-            return False
-        self._points = points
-        return True
+    def _update_placed(self, mesh, modifier, armature, state, space, moment):
+        settings = self._settings(modifier, moment)
+        world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
+        now = (state == stack.MOVED, settings, space.tobytes(), world.tobytes())
+        if now != self._written:
+            self._write(mesh, modifier, state, world, settings, space)
+            self._written = now
 
     def _settings(self, modifier, moment):
         live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
@@ -116,26 +132,20 @@ class Binding:
     def _write(self, mesh, modifier, state, world, settings, space):
         method, inherited = settings
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)
-        if state == stack.AS_IS:
-            points = None if self._points is self._bound_points else self._points
+        if state == stack.MOVED:
+            matrices = self._skin.matrices(world, method=method, inherited=inherited, space=space)
+            _store_matrices(mesh, name, matrices)
+            _discard(mesh, [name])
+        else:
+            now = self._points.now
+            points = None if now is self._bound_points else now
             self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._moved, space=space)
-            np.subtract(self._moved, self._points, out=self._offset)
+            np.subtract(self._moved, now, out=self._offset)
             _store(mesh, name, self._offset)
             _discard(mesh, [name + column for column in node_group.COLUMNS])
-        else:
-            matrices = self._skin.matrices(world, method=method, inherited=inherited, space=space)
-            for k, column in enumerate(node_group.COLUMNS):
-                values = np.ascontiguousarray(matrices[:, :, k])
-                if k < 3:
-                    values[:, k] -= 1
-                _store(mesh, name + column, values)
-            _discard(mesh, [name])
-        self._choose_form(modifier, state != stack.AS_IS)
+        if inputs.read(modifier, node_group.PER_VERTEX) != (state == stack.MOVED):
+            inputs.write(modifier, node_group.PER_VERTEX, state == stack.MOVED)
         mesh.update_tag()
-
-    def _choose_form(self, modifier, per_vertex):
-        if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
-            inputs.write(modifier, node_group.PER_VERTEX, per_vertex)
 
     def _write_nothing(self, mesh, modifier):
         """Show the mesh undeformed."""
@@ -178,6 +188,15 @@ def _store(mesh, name, values):
     if attribute is None:
         attribute = mesh.attributes.new(name, "FLOAT_VECTOR", "POINT")
     attribute.data.foreach_set("vector", values.reshape(-1))
+
+
+def _store_matrices(mesh, name, matrices):
+    """(V, 3, 4) as the four columns of (matrix - 1)."""
+    for k, column in enumerate(node_group.COLUMNS):
+        values = np.ascontiguousarray(matrices[:, :, k])
+        if k < 3:
+            values[:, k] -= 1
+        _store(mesh, name + column, values)
 
 
 def _discard(mesh, names):

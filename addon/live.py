@@ -88,7 +88,7 @@ class _Skins:
     def _update_one(self, skin, modifier, now):
         try:
             skin.mesh = skin.object.data
-            skin.update(modifier, now, now.changes.points_of(skin.mesh))
+            skin.update(modifier, now)
         except Exception:  # a handler that raises would leave the other skins behind
             traceback.print_exc()
             skin.forget()

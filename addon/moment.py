@@ -61,12 +61,12 @@ class Moment:
     def space(self, obj, armature):
         """The matrix from the object's space into the armature's, or None where the armature has none (scale zero)."""
         world = self._inverse_world(armature)
-        return None if world is None else world @ np.array(self.evaluated(obj).matrix_world)
+        return None if world is None else world @ rig.arrays([self.evaluated(obj).matrix_world])[0]
 
     def _inverse_world(self, armature):
         uid = armature.session_uid
         if uid not in self._worlds:
-            matrix = np.array(self.evaluated(armature).matrix_world)
+            matrix = rig.arrays([self.evaluated(armature).matrix_world])[0]
             try:
                 self._worlds[uid] = np.linalg.inv(matrix)
             except np.linalg.LinAlgError:

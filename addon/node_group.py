@@ -24,6 +24,7 @@ VERSION = 1
 ARMATURE = "Armature"
 METHOD = "Method"
 INHERITED = "Inherited Scale"
+BIND = "Bind To"
 FACTOR = "Factor"
 GROUP = "Vertex Group"
 INVERT = "Invert"
@@ -32,7 +33,11 @@ PER_VERTEX = "Per Vertex Matrix"
 MESSAGE = "Message"
 
 METHODS = {"TWO_PHASE": "Two-Phase", "LINEAR": "Linear", "DUAL_QUATERNION": "Dual Quaternion"}
-MENUS = {METHOD: tuple(METHODS.values()), INHERITED: ("After Bend", "Before Bend")}
+MENUS = {
+    METHOD: tuple(METHODS.values()),
+    INHERITED: ("After Bend", "Before Bend"),
+    BIND: ("Vertex Groups", "Bone Envelopes", "Both"),
+}
 PREFIX = ".two_phase_skin."  # of our attributes' names; the identity follows. The dot hides them in lists
 COLUMNS = (".x", ".y", ".z", ".t")  # what the names of the four attributes of a per vertex matrix end in
 
@@ -40,6 +45,7 @@ _INPUTS = (
     (ARMATURE, "NodeSocketObject", "The armature whose bones move the mesh"),
     (METHOD, "NodeSocketMenu", "How the bones' transforms are blended"),
     (INHERITED, "NodeSocketMenu", "Whether scale that children inherit acts after or before they bend"),
+    (BIND, "NodeSocketMenu", "What tells how much each bone moves a point; Both: envelopes where no group does"),
     (FACTOR, "NodeSocketFloat", "How much of the deformation is applied"),
     (GROUP, "NodeSocketFloat", "How much each point is affected: choose a vertex group with the button beside it"),
     (INVERT, "NodeSocketBool", "Affect the points that the vertex group leaves out"),

@@ -13,6 +13,10 @@ _METHOD_ITEMS = (
 )
 
 
+# Of an Armature modifier: (use_vertex_groups, use_bone_envelopes)
+_BINDS = {(True, False): "Vertex Groups", (False, True): "Bone Envelopes", (True, True): "Both"}
+
+
 class Refusal(Exception):
     """Why something cannot be done, in words for the artist: what is wrong, and the way out."""
 
@@ -103,8 +107,10 @@ def _replace(obj, modifier, method):
     """A new skin in the place of an Armature modifier, which is muted."""
     index = obj.modifiers.find(modifier.name)
     group, invert, armature = modifier.vertex_group, modifier.invert_vertex_group, modifier.object
+    bind_to = _BINDS[modifier.use_vertex_groups, modifier.use_bone_envelopes]
     modifier.show_viewport = modifier.show_render = False
     skin = _new_skin(obj, armature, method, index)
+    inputs.write(skin, node_group.BIND, bind_to)
     if group in obj.vertex_groups:  # Blender ignores a name that no group has
         inputs.write_group(skin, node_group.GROUP, group)
         inputs.write(skin, node_group.INVERT, invert)
@@ -130,11 +136,8 @@ def _check_editable(obj):
 
 
 def _check_replaceable(obj, modifier):
-    if modifier.use_bone_envelopes:
-        raise Refusal(
-            f'"{obj.name}": "{modifier.name}" binds to bone envelopes, which Two-Phase Skin does not read. '
-            "Turn Bone Envelopes off, or make vertex groups of them (Weights > Assign from Bone Envelopes)"
-        )
+    if not (modifier.use_vertex_groups or modifier.use_bone_envelopes):
+        raise Refusal(f'"{obj.name}": "{modifier.name}" binds to nothing. Turn its Vertex Groups or Bone Envelopes on')
     if modifier.use_multi_modifier:
         raise Refusal(f'"{obj.name}": "{modifier.name}" has Multi Modifier on. Turn it off first')
 

@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An armature as the skeleton of two_phase_skinning: its bones' rest matrices, parents and poses, in armature space."""
 
+from itertools import chain
+
 import numpy as np
+from mathutils import Vector
 
 from .native import tps
 
 # A bone that does not inherit scale has a parent that compensates towards it.
 _COMPENSATED = {"NONE", "NONE_LEGACY"}
+# What a B-bone's shape at rest depends on.
+_CURVES = (
+    "bbone_rollin", "bbone_rollout", "bbone_curveinx", "bbone_curveinz", "bbone_curveoutx", "bbone_curveoutz",
+    "bbone_easein", "bbone_easeout", "bbone_handle_type_start", "bbone_handle_type_end", "bbone_mapping_mode",
+)  # fmt: skip
+_LAST_ROW = (0, 0, 0, 1)  # in Blender it carries rounding errors (IK), which nothing there reads
+_ENVELOPES = ("head_radius", "tail_radius", "envelope_distance", "envelope_weight", "length")
 
 
 class Rig:
@@ -18,47 +28,128 @@ class Rig:
         self.names = list(index)
         self.index = index
         self.parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
-        self.rest = np.array([bone.matrix_local for bone in bones], float).reshape(-1, 4, 4)
+        self.rest = arrays(bone.matrix_local for bone in bones)
         self.deforms = np.array([bone.use_deform for bone in bones], bool)
         self.inherits = np.array([bone.inherit_scale not in _COMPENSATED for bone in bones], bool)
+        self.segments = np.array([bone.bbone_segments for bone in bones], np.int64)
+        self.curved = np.array([bone.bbone_mapping_mode == "CURVED" for bone in bones], bool)
+        self.lengths = np.array([bone.length for bone in bones])
+        self.multiplies = np.array([bone.use_envelope_multiply for bone in bones], bool)
+        self.heads = np.array([bone.head_local for bone in bones]).reshape(-1, 3)
+        self.tails = np.array([bone.tail_local for bone in bones]).reshape(-1, 3)
+        self.head_radii = np.array([bone.head_radius for bone in bones])
+        self.tail_radii = np.array([bone.tail_radius for bone in bones])
+        self.distances = np.array([bone.envelope_distance for bone in bones])
+        self.envelope_weights = np.array([bone.envelope_weight for bone in bones])
 
-    def with_ancestors(self, joints):
-        """The joints given and all their ancestors, as sorted indices: what a mesh weighted to them depends on."""
-        wanted = np.zeros(len(self.parents), bool)
-        for joint in joints:
-            while joint >= 0 and not wanted[joint]:
-                wanted[joint] = True
-                joint = self.parents[joint]
+    def joints(self, bones, armature):
+        """The joints that a mesh weighted to these bones depends on; armature: evaluated, for the B-bones' curves."""
+        return Joints(self, bones, armature)
+
+
+class Joints:
+    """The bones that a mesh is weighted to with all their ancestors, and below each B-bone a joint for each end of its
+    segments: between two of these its vertices are blended, as in Blender."""
+
+    def __init__(self, rig, bones, armature):
+        self.used = frozenset(bones.tolist())
+        self.bones = self._with_ancestors(rig, bones)
+        self.segmented = [bone for bone in bones.tolist() if rig.segments[bone] > 1]
+        self.counts = [int(rig.segments[bone]) + 1 for bone in self.segmented]
+        # The joint that a bone's weights go to: its own, or the first of its segments'.
+        self.first = np.full(len(rig.names), -1)
+        self.first[self.bones] = np.arange(len(self.bones))
+        self._own = self.first.copy()
+        self.first[self.segmented] = len(self.bones) + np.cumsum([0, *self.counts])[:-1]
+        self.skeleton = self._skeleton(rig, armature)
+
+    @staticmethod
+    def _with_ancestors(rig, bones):
+        wanted = np.zeros(len(rig.parents), bool)
+        for bone in bones:
+            while bone >= 0 and not wanted[bone]:
+                wanted[bone] = True
+                bone = rig.parents[bone]
         return np.flatnonzero(wanted)
 
-    def skeleton(self, joints):
-        """The skeleton of these joints (with_ancestors gave them)."""
-        place = np.full(len(self.parents) + 1, -1)
-        place[joints] = np.arange(len(joints))  # the last entry serves the parent -1
+    def _skeleton(self, rig, armature):
+        parents = np.append(self._own, -1)[rig.parents[self.bones]]  # the last entry serves the parent -1
+        inherits = rig.inherits[self.bones]
+        # A segment is scaled as its bone is: after the bend if a child inherits that scale, before it otherwise.
+        passes_on = np.zeros(len(self.bones), bool)
+        passes_on[parents[(parents >= 0) & inherits]] = True
+        owners = np.repeat(self._own[self.segmented], self.counts).astype(np.int64)
+        rest = rig.rest[self.bones]
         return tps.Skeleton(
-            place[self.parents[joints]],
-            self.rest[joints],
-            inherits=self.inherits[joints],
-            names=[self.names[k] for k in joints],
+            np.concatenate([parents, owners]),
+            np.concatenate([rest, rest[owners] @ self._segments(rig, armature, rest=True)]),
+            inherits=np.concatenate([inherits, passes_on[owners]]),
+            names=[rig.names[bone] for bone in self.bones] + [rig.names[self.bones[owner]] for owner in owners],
         )
+
+    def _segments(self, rig, armature, rest=False):
+        """The matrices of the ends of all segments, each in its bone's space, (S, 4, 4)."""
+        bones = [armature.pose.bones[rig.names[bone]] for bone in self.segmented]
+        return arrays(
+            bone.bbone_segment_matrix(k, rest=rest)
+            for bone, count in zip(bones, self.counts, strict=True)
+            for k in range(count)
+        )
+
+    def world(self, pose, rig, armature):
+        """The joints' matrices in a pose, (J, 4, 4) float64; pose: of all bones; armature: evaluated."""
+        own = pose[self.bones].astype(float)
+        if not self.segmented:
+            return own
+        owners = np.repeat(np.array(self.segmented), self.counts)
+        return np.concatenate([own, pose[owners].astype(float) @ self._segments(rig, armature)])
+
+
+def arrays(matrices):
+    """Blender's 4x4 matrices as one array, (N, 4, 4) float64. Ten times as fast as numpy.array up to Blender 5.1."""
+    result = np.array(list(chain.from_iterable(chain.from_iterable(matrices))), float).reshape(-1, 4, 4)
+    result[:, 3] = _LAST_ROW
+    return result
 
 
 def signature(armature):
-    """Equal for two moments if and only if `Rig` would be."""
+    """Equal for two moments if and only if `Rig` and its joints would be."""
     bones = armature.data.bones
-    matrices = np.empty(16 * len(bones), np.float32)
-    bones.foreach_get("matrix_local", matrices)
-    deforms = np.empty(len(bones), bool)
-    bones.foreach_get("use_deform", deforms)
-    modes = np.empty(len(bones), np.int32)
-    bones.foreach_get("inherit_scale", modes)
+    count = len(bones)
+    floats = [_all(bones, "matrix_local", 16 * count), *(_all(bones, name, count) for name in _ENVELOPES)]
+    enums = [_all(bones, name, count, np.int32) for name in ("inherit_scale", "bbone_segments")]
+    flags = [_all(bones, name, count, bool) for name in ("use_deform", "use_envelope_multiply")]
+    if (enums[1] > 1).any():
+        floats += [_all(bones, name, count) for name in _CURVES if not name.endswith(("start", "end", "mode"))]
+        floats += [_all(bones, name, 3 * count) for name in ("bbone_scalein", "bbone_scaleout")]
+        enums += [_all(bones, name, count, np.int32) for name in _CURVES if name.endswith(("start", "end", "mode"))]
+        handles = [(b.bbone_custom_handle_start, b.bbone_custom_handle_end) for b in bones if b.bbone_segments > 1]
+        handles = [(start and start.name, end and end.name) for start, end in handles]
+    else:
+        handles = []
     names = [(bone.name, bone.parent and bone.parent.name) for bone in bones]
-    return matrices.tobytes(), deforms.tobytes(), modes.tobytes(), names, len(armature.pose.bones)
+    return b"".join(values.tobytes() for values in (*floats, *enums, *flags)), names, handles, len(armature.pose.bones)
+
+
+def _all(bones, name, count, kind=np.float32):
+    values = np.empty(count, kind)
+    bones.foreach_get(name, values)
+    return values
 
 
 def pose(armature):
     """The pose matrices of all bones of an evaluated armature object, (J, 4, 4) float32, in armature space."""
     bones = armature.pose.bones
-    flat = np.empty(16 * len(bones), np.float32)
-    bones.foreach_get("matrix", flat)
-    return flat.reshape(-1, 4, 4).transpose(0, 2, 1)  # Blender writes column after column
+    flat = _all(bones, "matrix", 16 * len(bones))
+    result = flat.reshape(-1, 4, 4).transpose(0, 2, 1)  # Blender writes column after column
+    result[:, 3] = _LAST_ROW
+    return result
+
+
+def curved_index(rig, armature):
+    """Blender's own answer to where a point is on a B-bone, for bones whose mapping follows the curve."""
+
+    def ask(bone, point):
+        return armature.pose.bones[rig.names[bone]].bbone_segment_index(Vector(point))
+
+    return ask

@@ -24,12 +24,12 @@ _QUIET_NODES = {
 }  # fmt: skip
 _QUIET_PREFIXES = ("FunctionNode", "GeometryNodeInput", "GeometryNodeTool", "Node", "ShaderNode")
 
-AS_IS, MOVED, REFUSED = "AS_IS", "MOVED", "REFUSED"
+AS_IS, KEYED, MOVED, REFUSED = "AS_IS", "KEYED", "MOVED", "REFUSED"
 
 
 def above(obj, skin, render=False):
-    """How the points reach the skin: AS_IS from the mesh, MOVED on their way, or REFUSED; and in that case why."""
-    state = MOVED if obj.data.shape_keys is not None else AS_IS
+    """How the points reach the skin: AS_IS in the mesh, KEYED by shape keys alone, MOVED, or REFUSED; then why."""
+    state = _shape_keys(obj)
     for modifier in obj.modifiers:
         if modifier.persistent_uid == skin.persistent_uid:
             break
@@ -41,6 +41,14 @@ def above(obj, skin, render=False):
         if effect == MOVED:
             state = MOVED
     return state, ""
+
+
+def _shape_keys(obj):
+    keys = obj.data.shape_keys
+    if keys is None:
+        return AS_IS
+    # Absolute keys follow curves in time, and a pinned key is shown alone: both are left to Blender.
+    return KEYED if keys.use_relative and not obj.show_only_shape_key else MOVED
 
 
 def place_for_new(obj):

@@ -1,6 +1,7 @@
 """What the tests in Blender share: Blender itself with the extension, small and real scenes, and how to measure."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -160,9 +161,10 @@ def assert_differ(first, second, obj, least=1e-2):
     assert found >= least, f"off by {found:.2e} of the size only; expected at least {least:.0e}"
 
 
-def character():
+def character(segments=False):
     """The Rigify human and its body with automatic weights, animated over 48 frames: (body, rig).
 
+    segments: its 52 B-bones have as many segments as Rigify gives them, otherwise they have one.
     It is made once in a run of the tests (about 15 s) and then opened from a file.
     """
     path = SHARED / "character.blend"
@@ -179,6 +181,9 @@ def character():
     bpy.ops.wm.open_mainfile(filepath=str(path))
     rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     body = next(obj for obj in bpy.data.objects if obj.find_armature() == rig)
+    for bone in rig.data.bones if segments else ():
+        if found := re.match(r"DEF-(spine(\.00[1-5])?$|thigh|shin|upper_arm|forearm|f_|thumb)", bone.name):
+            bone.bbone_segments = 8 if found[1].startswith("spine") else 10
     activate(body)
     return body, rig
 

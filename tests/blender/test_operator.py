@@ -116,10 +116,10 @@ def test_a_wrong_armature():
     assert [modifier.name for modifier in tube.modifiers] == ["Armature"]
 
 
-def test_bone_envelopes_are_refused_with_the_way_out():
+def test_an_armature_modifier_that_binds_to_nothing_is_refused_with_the_way_out():
     tube, _rig = scene.tube()
-    tube.modifiers["Armature"].use_bone_envelopes = True
-    with pytest.raises(RuntimeError, match="Turn Bone Envelopes off"):
+    tube.modifiers["Armature"].use_vertex_groups = False
+    with pytest.raises(RuntimeError, match="Turn its Vertex Groups or Bone Envelopes on"):
         bpy.ops.object.two_phase_skin_add()
     assert tube.modifiers["Armature"].show_viewport
 

@@ -18,6 +18,15 @@ def test_linear_is_the_armature_modifier_over_the_animation():
     assert largest <= 1e-5
 
 
+def test_linear_with_b_bones_is_the_armature_modifier_over_the_animation():
+    body, rig = scene.character(segments=True)
+    assert sum(bone.bbone_segments > 1 for bone in rig.data.bones) == 52
+    scene.add_skin(body, method="LINEAR")
+    largest = _largest_distance_over_animation(body, preserve_volume=False)
+    print(f"linear with B-bones: {largest:.2e} of the size")
+    assert largest <= 1e-5
+
+
 def test_dual_quaternion_is_preserve_volume_over_the_animation_without_scale():
     body, rig = scene.character()
     _remove_scale_animation(rig)
@@ -41,14 +50,21 @@ def test_two_phase_moves_and_is_finite_over_the_animation():
 
 
 def test_the_cost_of_a_frame():
-    body, _rig = scene.character()
+    for segments in (False, True):
+        _compare_cost(segments)
+
+
+def _compare_cost(segments):
+    body, _rig = scene.character(segments)
     skin = scene.add_skin(body)
     with_skin = _milliseconds_a_frame()
     skin.show_viewport = False
     armature = next(modifier for modifier in body.modifiers if modifier.type == "ARMATURE")
     armature.show_viewport, armature.use_deform_preserve_volume = True, True
     with_armature = _milliseconds_a_frame()
-    print(f"frame_set: Two-Phase Skin {with_skin:.1f} ms, Armature {with_armature:.1f} ms")
+    print(
+        f"frame_set with {'B-bones' if segments else 'plain bones'}: Two-Phase Skin {with_skin:.1f} ms, Armature {with_armature:.1f} ms"
+    )
 
 
 def _milliseconds_a_frame():

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a mesh's points are when they reach the first modifier: the mesh's own, or the mix of its shape keys."""
+
+import numpy as np
+
+
+class Points:
+    """The points of one mesh, read again only when they may have changed."""
+
+    def __init__(self):
+        self.now = None  # (V, 3) float32
+        self._mix = None
+        self._blocks = {}
+
+    def read(self, mesh, moment, keyed, edited):
+        """Bring `now` up to date; whether it changed. keyed: mix the shape keys; edited: the mesh may have changed."""
+        if edited:
+            self._blocks = {}
+        if keyed:
+            mix = _mix(mesh.shape_keys, moment)
+            if self.now is not None and mix == self._mix and not edited:
+                return False
+            found = self._mixed(mesh, mix, moment)
+        else:
+            mix = None
+            if self.now is not None and self._mix is None and not edited:
+                return False
+            found = _read(mesh.attributes["position"].data, "vector", len(mesh.vertices))
+        self._mix = mix
+        if self.now is not None and np.array_equal(found, self.now):
+            return False
+        self.now = found
+        return True
+
+    def _mixed(self, mesh, mix, moment):
+        """The mix of relative keys, in Blender's order and in its precision."""
+        keys = mesh.shape_keys
+        blocks = keys.key_blocks
+        reference = blocks.find(keys.reference_key.name)
+        result = self._block(blocks, reference).copy()
+        for index, value, base, group in mix:
+            difference = self._block(blocks, index) - self._block(blocks, base)
+            factor = np.float32(value)
+            if group >= 0:
+                factor = factor * moment.weights(mesh).of_group(group)[:, None]
+            result += factor * difference
+        return result
+
+    def _block(self, blocks, index):
+        found = self._blocks.get(index)
+        if found is None:
+            found = self._blocks[index] = _read(blocks[index].points, "co", len(blocks[index].points))
+        return found
+
+
+def _mix(keys, moment):
+    """What is mixed: of each key that is on its index, value, base key and vertex group (-1: none)."""
+    blocks = keys.key_blocks
+    values = np.empty(len(blocks), np.float32)
+    moment.evaluated(keys).key_blocks.foreach_get("value", values)
+    groups = {group.name: group.index for group in keys.user.vertex_groups} if _grouped(blocks) else {}
+    reference = keys.reference_key.name
+    found = []
+    for index in np.flatnonzero(values).tolist():
+        block = blocks[index]
+        if not block.mute and block.name != reference:
+            base = blocks.find(block.relative_key.name)
+            found.append((index, float(values[index]), base, groups.get(block.vertex_group, -1)))
+    return found
+
+
+def _grouped(blocks):
+    return any(block.vertex_group for block in blocks)
+
+
+def _read(data, name, count):
+    points = np.empty((count, 3), np.float32)
+    data.foreach_get(name, points.reshape(-1))
+    return points
