@@ -49,7 +49,7 @@ class Binding:
         problem = problem or self._bind(mesh, armature, inputs.read(modifier, node_group.BIND), moment)
         space = None if problem else moment.space(self.object, armature)
         if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
-            problem = self._place(mesh, armature, state, space, moment)
+            problem = self._place(armature, state, space, moment)
             if not problem:
                 self._update_placed(mesh, modifier, armature, state, space, moment)
         self._tell(modifier, problem)
@@ -76,15 +76,15 @@ class Binding:
             self._by_position = influences.needs_position(rig, self._groups, bind_to)
         return ""
 
-    def _place(self, mesh, armature, state, space, moment):
+    def _place(self, armature, state, space, moment):
         """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
         if state == stack.MOVED and self._by_position:
             return (
                 "Bone envelopes and B-bones of several segments need the points where the mesh or its shape keys "
                 "have them: move what deforms them below Two-Phase Skin"
             )
-        edited = moment.changes.points_of(mesh)
-        changed = self._points.read(mesh, moment, state == stack.KEYED, edited)
+        edited = moment.changes.points_of(self.object.data)
+        changed = self._points.read(self.object, moment, state == stack.KEYED, edited)
         if changed:
             self._written = None
         if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):

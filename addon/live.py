@@ -121,19 +121,11 @@ def problem_of(modifier):
 
 
 @persistent
-def _on_depsgraph_update(scene, depsgraph):
-    if skins.none():
-        return
-    with skins.lock:
-        skins.update(depsgraph, moment.Changes(depsgraph))
-
-
-@persistent
-def _on_frame_change(scene, depsgraph):
-    if skins.none():
-        return
-    with skins.lock:
-        skins.update(depsgraph, moment.FrameChanged())
+def _on_evaluated(scene, depsgraph):
+    """Something was edited, or the frame changed, or both."""
+    if not skins.none():
+        with skins.lock:
+            skins.update(depsgraph, moment.Changes(depsgraph))
 
 
 @persistent
@@ -156,8 +148,8 @@ def _on_rendered(*_):
 
 
 _HANDLERS = {
-    "depsgraph_update_post": _on_depsgraph_update,
-    "frame_change_post": _on_frame_change,
+    "depsgraph_update_post": _on_evaluated,
+    "frame_change_post": _on_evaluated,
     "load_post": _on_replaced,
     "undo_post": _on_replaced,
     "redo_post": _on_replaced,

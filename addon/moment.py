@@ -100,18 +100,3 @@ class Changes:
         """
         update = self._flags.get(mesh.session_uid)
         return update is not None and (update.is_updated_transform or update.is_updated_shading)
-
-
-class FrameChanged:
-    """A new frame: poses, transforms and animated inputs change, weights and bones at rest do not."""
-
-    objects = ()
-
-    def touched(self, data):
-        return False
-
-    def points_of(self, mesh):
-        return False
-
-    def weights_of(self, mesh):
-        return False

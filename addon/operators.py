@@ -86,6 +86,9 @@ def add_skins(obj, armature, method, context):
     if replaced:
         for modifier in replaced:
             _check_replaceable(obj, modifier)
+            state, problem = stack.above(obj, modifier)
+            if state == stack.REFUSED:
+                raise Refusal(f'"{obj.name}": {problem}')
         return [_replace(obj, modifier, method) for modifier in replaced]
     found = [armature] if armature is not None else _armatures_of(obj, context)
     if not found:

@@ -12,12 +12,13 @@ class Points:
         self._mix = None
         self._blocks = {}
 
-    def read(self, mesh, moment, keyed, edited):
+    def read(self, obj, moment, keyed, edited):
         """Bring `now` up to date; whether it changed. keyed: mix the shape keys; edited: the mesh may have changed."""
+        mesh = obj.data
         if edited:
             self._blocks = {}
         if keyed:
-            mix = _mix(mesh.shape_keys, moment)
+            mix = _mix(obj, moment)
             if self.now is not None and mix == self._mix and not edited:
                 return False
             found = self._mixed(mesh, mix, moment)
@@ -53,24 +54,21 @@ class Points:
         return found
 
 
-def _mix(keys, moment):
+def _mix(obj, moment):
     """What is mixed: of each key that is on its index, value, base key and vertex group (-1: none)."""
+    keys = obj.data.shape_keys
     blocks = keys.key_blocks
     values = np.empty(len(blocks), np.float32)
     moment.evaluated(keys).key_blocks.foreach_get("value", values)
-    groups = {group.name: group.index for group in keys.user.vertex_groups} if _grouped(blocks) else {}
     reference = keys.reference_key.name
     found = []
     for index in np.flatnonzero(values).tolist():
         block = blocks[index]
         if not block.mute and block.name != reference:
             base = blocks.find(block.relative_key.name)
-            found.append((index, float(values[index]), base, groups.get(block.vertex_group, -1)))
+            group = obj.vertex_groups.find(block.vertex_group) if block.vertex_group else -1
+            found.append((index, float(values[index]), base, group))
     return found
-
-
-def _grouped(blocks):
-    return any(block.vertex_group for block in blocks)
 
 
 def _read(data, name, count):

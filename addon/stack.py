@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What stands above a skin in the modifier stack, and whether the skin is still right below it."""
 
+import bpy
+
 from . import node_group
 
 # They move points and keep them all, in their order.
@@ -11,6 +13,8 @@ _MOVES = {
 }  # fmt: skip
 # They leave points and weights alone.
 _KEEPS = {"COLLISION", "NORMAL_EDIT", "PARTICLE_SYSTEM", "SURFACE", "UV_PROJECT", "UV_WARP", "WEIGHTED_NORMAL"}
+# They copy, split or drop points: each that is left comes with the matrix of the one that it was.
+_COPIES = {"ARRAY", "BUILD", "EDGE_SPLIT", "MASK", "SOLIDIFY", "TRIANGULATE"}
 _WEIGHTS = {"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"}
 # Nodes that leave the number, the order and the weights of the points alone.
 _QUIET_NODES = {
@@ -66,7 +70,7 @@ def find(obj, uid):
 
 def _effect(modifier):
     kind = modifier.type
-    if kind in _MOVES or node_group.is_skin(modifier):
+    if kind in _MOVES or kind in _COPIES or node_group.is_skin(modifier):
         return MOVED
     if kind in _KEEPS:
         return AS_IS
@@ -75,6 +79,8 @@ def _effect(modifier):
     if kind == "DATA_TRANSFER":
         weights = modifier.use_vert_data and "VGROUP_WEIGHTS" in modifier.data_types_verts
         return REFUSED if weights else AS_IS
+    if kind == "MIRROR":
+        return REFUSED if modifier.use_mirror_vertex_groups and _flippable(modifier.id_data) else MOVED
     if kind == "OCEAN":
         return MOVED if modifier.geometry_mode == "DISPLACE" else REFUSED
     return REFUSED
@@ -83,7 +89,15 @@ def _effect(modifier):
 def _refusal(modifier):
     if modifier.type in _WEIGHTS or modifier.type == "DATA_TRANSFER":
         return f'"{modifier.name}" above changes the weights: move it below Two-Phase Skin, or apply it'
+    if modifier.type == "MIRROR":
+        return f'"{modifier.name}" above changes the weights (it flips vertex groups): apply it, or turn that off'
     return f'"{modifier.name}" above changes the points\' number: move it below Two-Phase Skin, or apply it'
+
+
+def _flippable(obj):
+    """Whether any vertex group is one of a left and right pair."""
+    names = {group.name for group in obj.vertex_groups}
+    return any(bpy.utils.flip_name(name) != name for name in names)
 
 
 def _quiet(tree, seen):

@@ -88,7 +88,7 @@ def test_segments_with_shape_keys():
 
 
 def test_two_phase_with_segments_is_exact_where_one_bone_has_all_weight():
-    tube, rig = segmented(4)
+    tube, _rig = segmented(4)
     for group in tube.vertex_groups:
         group.remove(list(range(len(tube.data.vertices))))
     tube.vertex_groups["bone2"].add(list(range(len(tube.data.vertices))), 1.0, "REPLACE")

@@ -62,9 +62,8 @@ def _compare_cost(segments):
     armature = next(modifier for modifier in body.modifiers if modifier.type == "ARMATURE")
     armature.show_viewport, armature.use_deform_preserve_volume = True, True
     with_armature = _milliseconds_a_frame()
-    print(
-        f"frame_set with {'B-bones' if segments else 'plain bones'}: Two-Phase Skin {with_skin:.1f} ms, Armature {with_armature:.1f} ms"
-    )
+    bones = "B-bones" if segments else "plain bones"
+    print(f"frame_set with {bones}: Two-Phase Skin {with_skin:.1f} ms, Armature {with_armature:.1f} ms")
 
 
 def _milliseconds_a_frame():
