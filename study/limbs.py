@@ -91,17 +91,24 @@ def rotation(axis: Array, angle: float) -> Array:
     return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
 
 
-def random_pose(rng: Generator, joints: int, kind: str, edges: str) -> Array:
-    """The user's transforms, (J,4,4): each joint stretched along its bone, squashed across, and turned.
+def random_scales(rng: Generator, joints: int, edges: str) -> Array:
+    """(J,3), across, along and across the bones. Each keeps its volume: 0.6 to 1.65 long, up to 1.5 : 1 / 1.5 flat.
 
-    Compensated joints are 0.6 to 1.65 long; inherited lengths add up to about as much. Across, a joint keeps its
-    volume, flattened by up to 1.3 : 1 / 1.3. All but the root twist by up to 110 degrees, bend by up to 80.
+    Where scale is inherited, what the joints of the chain have adds up: some of them scale, and together about as much.
     """
-    share = 1.0 if edges == "compensated" else joints**-0.5
+    stretch, flat = (rng.uniform(-most, most, joints) for most in (0.5, 0.4))
+    if edges == "inherited":
+        some = int(rng.integers(1, joints))
+        share = np.where(rng.permutation(joints) < some, some**-0.5, 0)
+        stretch, flat = share * stretch, share * flat
+    return np.exp(np.stack([flat - stretch / 2, stretch, -flat - stretch / 2], axis=1))
+
+
+def random_pose(rng: Generator, joints: int, kind: str, edges: str) -> Array:
+    """The user's transforms, (J,4,4): squash and stretch, and all but the root twist by 20 to 110 degrees or bend by 15
+    to 80 about any axis across the bone."""
     user = np.broadcast_to(np.eye(4), (joints, 4, 4)).copy()
-    for j in range(joints):
-        stretch, flat = share * rng.uniform(-0.5, 0.5), share * rng.uniform(-0.26, 0.26)
-        scale = np.diag(np.exp([flat - stretch / 2, stretch, -flat - stretch / 2]))
+    for j, scale in enumerate(random_scales(rng, joints, edges)):
         turn = np.eye(3)
         if j > 0 and kind in ("bend", "both"):
             direction = rng.uniform(0, 2 * np.pi)
@@ -109,5 +116,5 @@ def random_pose(rng: Generator, joints: int, kind: str, edges: str) -> Array:
             turn = rotation(axis, np.radians(rng.uniform(15, 80)))
         if j > 0 and kind in ("twist", "both"):
             turn = turn @ rotation(np.array([0.0, 1, 0]), np.radians(rng.uniform(20, 110)) * rng.choice([-1, 1]))
-        user[j, :3, :3] = turn @ scale
+        user[j, :3, :3] = turn * scale
     return user
