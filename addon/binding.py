@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from . import influences, inputs, node_group, points, stack
+from . import influences, inputs, node_group, points, stack, storage
 from . import rig as rig_module
 from .native import tps
 
@@ -135,14 +135,14 @@ class Binding:
         if state == stack.MOVED:
             matrices = self._skin.matrices(world, method=method, inherited=inherited, space=space)
             _store_matrices(mesh, name, matrices)
-            _discard(mesh, [name])
+            storage.discard(mesh, [name])
         else:
             now = self._points.now
             points = None if now is self._bound_points else now
             self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._moved, space=space)
             np.subtract(self._moved, now, out=self._offset)
-            _store(mesh, name, self._offset)
-            _discard(mesh, [name + column for column in node_group.COLUMNS])
+            storage.store(mesh, name, self._offset)
+            storage.discard(mesh, [name + column for column in node_group.COLUMNS])
         if inputs.read(modifier, node_group.PER_VERTEX) != (state == stack.MOVED):
             inputs.write(modifier, node_group.PER_VERTEX, state == stack.MOVED)
         mesh.update_tag()
@@ -152,7 +152,7 @@ class Binding:
         if self._written == ():
             return
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)
-        if _discard(mesh, attribute_names(name)):
+        if storage.discard(mesh, attribute_names(name)):
             mesh.update_tag()
         self._written = ()
 
@@ -165,7 +165,7 @@ class Binding:
 
 def remove_attributes(mesh, identity):
     """Remove what a skin of that identity has left on a mesh."""
-    if not mesh.is_editmode and _discard(mesh, attribute_names(node_group.PREFIX + identity)):
+    if not mesh.is_editmode and storage.discard(mesh, attribute_names(node_group.PREFIX + identity)):
         mesh.update_tag()
 
 
@@ -180,27 +180,10 @@ def _deforming(rig, name):
     return bone if bone >= 0 and rig.deforms[bone] else -1
 
 
-def _store(mesh, name, values):
-    attribute = mesh.attributes.get(name)
-    if attribute is not None and (attribute.data_type, attribute.domain) != ("FLOAT_VECTOR", "POINT"):
-        mesh.attributes.remove(attribute)
-        attribute = None
-    if attribute is None:
-        attribute = mesh.attributes.new(name, "FLOAT_VECTOR", "POINT")
-    attribute.data.foreach_set("vector", values.reshape(-1))
-
-
 def _store_matrices(mesh, name, matrices):
     """(V, 3, 4) as the four columns of (matrix - 1)."""
     for k, column in enumerate(node_group.COLUMNS):
         values = np.ascontiguousarray(matrices[:, :, k])
         if k < 3:
             values[:, k] -= 1
-        _store(mesh, name + column, values)
-
-
-def _discard(mesh, names):
-    found = [name for name in names if name in mesh.attributes]
-    for name in found:
-        mesh.attributes.remove(mesh.attributes[name])
-    return bool(found)
+        storage.store(mesh, name + column, values)
