@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from two_phase_skinning import _core
+from two_phase_skinning._arrays import as_array
 
 Inherited = Literal["after", "before"]
 
@@ -59,7 +60,7 @@ class Skeleton:
         inherits: ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        parents = np.asarray(parents)
+        parents = as_array(parents, "parents")
         if compensating is not None and inherits is not None:
             raise ValueError("inherits: given together with compensating; expected one of them")
         if inherits is None:
@@ -74,7 +75,7 @@ class Skeleton:
     def _inherits_from(compensating: ArrayLike | None, parents: NDArray[Any]) -> NDArray[np.bool_]:
         if compensating is None:
             return np.ones(parents.shape, dtype=bool)
-        mask = np.asarray(compensating)
+        mask = as_array(compensating, "compensating")
         if mask.dtype != bool:
             raise TypeError(f"compensating: dtype {mask.dtype}; expected bool")
         if mask.shape != parents.shape:
@@ -89,8 +90,10 @@ class Skeleton:
     def _check_names(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
         if names is None:
             return None
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise TypeError("names: not a sequence of str; expected a name for each joint")
+        if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray):
+            raise TypeError(f"names: {type(names).__name__}; expected a sequence of str")
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("names: not all are str; expected a name for each joint")
         if len(names) != len(self._parents):
             raise ValueError(f"names: {len(names)} names; expected {len(self._parents)}")
         return tuple(names)

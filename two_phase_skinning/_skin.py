@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from two_phase_skinning import _core
+from two_phase_skinning._arrays import as_array
 from two_phase_skinning._skeleton import Inherited, Skeleton
 from two_phase_skinning._weights import compressed_rows
 
@@ -33,7 +34,7 @@ class Skin:
     def __init__(self, points: ArrayLike, weights: Any, skeleton: Skeleton, normals: ArrayLike | None = None) -> None:
         if not isinstance(skeleton, Skeleton):
             raise TypeError(f"skeleton: {type(skeleton).__name__}; expected a Skeleton")
-        points = np.asarray(points)
+        points = as_array(points, "points")
         if points.ndim != 2 or points.shape[1] != 3:
             raise ValueError(f"points: shape {points.shape}; expected (V, 3)")
         rows = compressed_rows(weights, len(points), len(skeleton))

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from two_phase_skinning._arrays import as_array
+
 
 class Rows(NamedTuple):
     """Vertex i has the entries start[i] .. start[i + 1] - 1."""
@@ -21,7 +23,7 @@ def compressed_rows(weights: Any, vertex_count: int, joint_count: int) -> Rows:
     if isinstance(weights, tuple) and len(weights) == 2:
         return _from_padded(*weights, vertex_count)
     if isinstance(weights, tuple) and len(weights) == 3:
-        return Rows(*(np.asarray(part) for part in weights))
+        return Rows(*(as_array(part, "weights") for part in weights))
     if isinstance(weights, tuple):
         raise ValueError(
             f"weights: a tuple of {len(weights)}; expected (indices, weights), (indptr, indices, weights), "
@@ -47,7 +49,7 @@ def _from_sparse(weights: Any, shape: tuple[int, int]) -> Rows:
 
 
 def _from_padded(indices: Any, weights: Any, vertex_count: int) -> Rows:
-    indices, weights = np.asarray(indices), np.asarray(weights)
+    indices, weights = as_array(indices, "weights: indices"), as_array(weights, "weights")
     if indices.ndim != 2 or indices.shape[0] != vertex_count:
         raise ValueError(f"weights: indices of shape {indices.shape}; expected ({vertex_count}, K)")
     if weights.shape != indices.shape:
@@ -57,10 +59,7 @@ def _from_padded(indices: Any, weights: Any, vertex_count: int) -> Rows:
 
 
 def _from_dense(weights: Any, shape: tuple[int, int]) -> Rows:
-    try:
-        dense = np.asarray(weights)
-    except ValueError as error:
-        raise ValueError(f"weights: cannot be read as an array ({error}); expected shape {shape}") from None
+    dense = as_array(weights, "weights")
     _check_real(dense)
     _check_shape(dense.shape, shape)
     vertices, joints = np.nonzero(dense)

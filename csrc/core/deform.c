@@ -1,9 +1,8 @@
-/* Frames in, vertices out: makes the tables of a batch of frames, then runs the kernel over pieces of them. */
+/* Frames in, vertices out: makes the tables of a batch of frames, then runs the kernel over blocks of vertices. */
 #include "kernel.h"
 
 #include <stdlib.h>
 
-#define PIECE 4096            /* vertices a thread takes at a time */
 #define WORK_A_THREAD 32768.0 /* blended influences worth the start of a thread */
 #define BATCH 64              /* frames whose tables are kept at the same time */
 
@@ -15,7 +14,6 @@ typedef struct deformation {
     float *out;
     tps_space space;
     int64_t first_frame; /* of the batch */
-    int64_t pieces;      /* a frame */
     tps_tables *tables;  /* one a frame of the batch */
     tps_joint *joints;   /* J for each thread */
 } deformation;
@@ -29,34 +27,25 @@ static void prepare_frame(void *context, int64_t item, int worker)
                     &d->tables[item]);
 }
 
-static void deform_piece(void *context, int64_t item, int worker)
+static void deform_block(void *context, int64_t item, int worker)
 {
     (void)worker;
     const deformation *d = context;
-    int64_t vertices = d->skin->vertex_count, frame = item / d->pieces;
-    int64_t begin = item % d->pieces * PIECE, end = begin + PIECE < vertices ? begin + PIECE : vertices;
-    int64_t width = d->result == TPS_POINTS || d->result == TPS_NORMALS ? 3 : 12;
-    tps_kernel_job job = {.skin = d->skin,
+    const tps_skin *skin = d->skin;
+    int64_t frame = item / skin->block_count, width = d->result == TPS_POINTS || d->result == TPS_NORMALS ? 3 : 12;
+    int64_t frame_of_all = d->first_frame + frame;
+    tps_kernel_job job = {.skin = skin,
                           .tables = &d->tables[frame],
-                          .points = d->skin->points,
+                          .result = d->result,
+                          .points = skin->points,
+                          .normals = skin->normals,
                           .blend = d->pose->blend,
                           .blend_per_vertex = d->pose->blend_per_vertex,
-                          .out = d->out + (d->first_frame + frame) * vertices * width};
+                          .out = d->out + frame_of_all * skin->vertex_count * width};
     if (d->pose->points) {
-        job.points = d->pose->points + (d->first_frame + frame) * d->pose->points_stride;
+        job.points = d->pose->points + frame_of_all * d->pose->points_stride;
     }
-    switch (d->result) {
-    case TPS_POINTS:
-        tps_kernel_points(&job, begin, end);
-        break;
-    case TPS_NORMALS:
-        tps_kernel_normals(&job, begin, end);
-        break;
-    case TPS_MATRICES:
-    case TPS_INVERSE_MATRICES:
-        tps_kernel_matrices(&job, d->result == TPS_INVERSE_MATRICES, begin, end);
-        break;
-    }
+    skin->kernel(&job, item % skin->block_count);
 }
 
 static int choose_threads(const tps_skin *skin, const tps_pose *pose)
@@ -64,7 +53,7 @@ static int choose_threads(const tps_skin *skin, const tps_pose *pose)
     if (pose->threads > 0) {
         return pose->threads < TPS_MOST_THREADS ? pose->threads : TPS_MOST_THREADS;
     }
-    double work = (double)skin->row_start[skin->vertex_count] * (double)pose->frame_count;
+    double work = (double)skin->entry_count * (double)pose->frame_count;
     double worthwhile = work / WORK_A_THREAD, most = tps_processors();
     return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
 }
@@ -76,9 +65,9 @@ static float *allocate_tables(tps_tables *tables, int64_t frames, int64_t joints
     for (int64_t f = 0; floats && f < frames; f++) {
         float *at = floats + f * joints * TPS_TABLE_FLOATS;
         tables[f].nonrigid = at;
-        tables[f].rigid = at + 12 * joints;
-        tables[f].inherited = at + 20 * joints;
-        tables[f].straight = at + 32 * joints;
+        tables[f].inherited = at + TPS_MATRIX_FLOATS * joints;
+        tables[f].straight = at + 2 * TPS_MATRIX_FLOATS * joints;
+        tables[f].rigid = at + 3 * TPS_MATRIX_FLOATS * joints;
     }
     return floats;
 }
@@ -96,18 +85,17 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     tps_tables tables[BATCH];
     d.tables = tables;
     d.joints = tps_allocate((int64_t)skin->joint_count * threads, sizeof *d.joints);
-    float *floats = allocate_tables(tables, batch, skin->joint_count);
+    float *floats = allocate_tables(tables, batch, skin->used_count);
     if (!d.joints || !floats) {
         free(d.joints);
         free(floats);
         return TPS_NO_MEMORY;
     }
-    d.pieces = (skin->vertex_count + PIECE - 1) / PIECE;
     for (; d.first_frame < pose->frame_count; d.first_frame += batch) {
         int64_t left = pose->frame_count - d.first_frame, frames = left < batch ? left : batch;
         tps_parallel(frames, frames < threads ? (int)frames : threads, prepare_frame, &d);
-        int64_t items = frames * d.pieces;
-        tps_parallel(items, items < threads ? (int)items : threads, deform_piece, &d);
+        int64_t items = frames * skin->block_count;
+        tps_parallel(items, items < threads ? (int)items : threads, deform_block, &d);
     }
     free(d.joints);
     free(floats);

@@ -17,17 +17,49 @@ struct tps_skeleton {
     affine *local;
 };
 
+/* A skin's vertices are kept in blocks of neighbours in the mesh. Inside a block they are grouped by their number of
+ * influences, so that a group's loop has one length and no misprediction, and what it writes stays in the cache. */
+#define TPS_BLOCK 2048
+
+typedef struct tps_block {
+    int64_t first_entry; /* into joints and weights */
+    int64_t first_group;
+    int32_t group_count;
+} tps_block;
+
+typedef struct tps_group {
+    int32_t influences;
+    int32_t vertex_count;
+} tps_group;
+
+typedef struct tps_kernel_job tps_kernel_job;
+
+/* Computes the vertices of one block. */
+typedef void (*tps_kernel)(const tps_kernel_job *job, int64_t block);
+
+/* The kernel at an index of tps_kernel_name, or NULL. */
+tps_kernel tps_kernel_function(int index);
+
 struct tps_skin {
     int64_t vertex_count;
     int32_t joint_count;
-    vec3 centre;        /* float32 values, so that moving to it rounds once */
-    float *points;      /* V x 3 */
-    float *normals;     /* V x 3 of unit length (or zero), or NULL */
-    int64_t *row_start; /* V + 1 */
-    int32_t *joints;    /* heaviest first in each row; of equals, the lowest joint */
-    float *weights;     /* each row sums to 1 */
-    uint8_t *weighted;  /* J */
-    double *share;      /* J: the part of the mesh's weight that the joint has; sums to 1 */
+    tps_kernel kernel;
+    vec3 centre;    /* float32 values, so that moving to it rounds once */
+    float *points;  /* V x 3 */
+    float *normals; /* V x 3 of unit length (or zero), or NULL */
+
+    int64_t block_count;
+    tps_block *blocks;
+    tps_group *groups;
+    uint16_t *slots; /* V: vertices, numbered inside their block, in the order of the groups */
+    int64_t entry_count;
+    uint16_t *joints; /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
+    float *weights;   /* each row sums to 1 */
+
+    uint8_t *weighted; /* J */
+    int32_t used_count;
+    int32_t *used; /* the weighted joints, ascending */
+    double *share; /* used_count: the part of the mesh's weight that the joint has; sums to 1 */
 };
 
 /* Reports `at` through `where`, which may be NULL. */
@@ -38,6 +70,9 @@ static inline tps_status tps_fail(tps_status status, int64_t at, int64_t *where)
     }
     return status;
 }
+
+/* x rounded to float32. Not to be inlined: GCC 12 drops the rounding where it vectorises neighbours of it (-O3). */
+double tps_rounded(double x);
 
 /* malloc of count * size bytes, NULL where that overflows; never a request for 0 bytes. */
 void *tps_allocate(int64_t count, size_t size);

@@ -1,21 +1,31 @@
-/* The vertex loop. Internal. */
+/* The vertex loop, compiled for several instruction sets. Internal. */
 #ifndef TPS_KERNEL_H
 #define TPS_KERNEL_H
 
 #include "tables.h"
 
-typedef struct tps_kernel_job {
+#if defined(__x86_64__) || defined(_M_X64)
+#define TPS_X86_64 1
+#else
+#define TPS_X86_64 0
+#endif
+
+/* What one frame's vertices are computed from. */
+struct tps_kernel_job {
     const tps_skin *skin;
     const tps_tables *tables;
-    const float *points; /* V x 3 */
-    const float *blend;  /* used with STAGE_STRAIGHT */
+    tps_result result;
+    const float *points;  /* V x 3 */
+    const float *normals; /* V x 3, read for TPS_NORMALS */
+    const float *blend;   /* read with STAGE_STRAIGHT */
     int blend_per_vertex;
     float *out;
-} tps_kernel_job;
+};
 
-/* Computes vertices begin..end-1 of one frame. */
-void tps_kernel_points(const tps_kernel_job *job, int64_t begin, int64_t end);
-void tps_kernel_normals(const tps_kernel_job *job, int64_t begin, int64_t end);
-void tps_kernel_matrices(const tps_kernel_job *job, int inverse, int64_t begin, int64_t end);
+void tps_kernel_baseline(const tps_kernel_job *job, int64_t block);
+#if TPS_X86_64
+void tps_kernel_avx2(const tps_kernel_job *job, int64_t block);
+void tps_kernel_avx512(const tps_kernel_job *job, int64_t block);
+#endif
 
 #endif

@@ -61,10 +61,9 @@ static int64_t canonical_row(entry *row, int64_t count, int normalised)
     return kept;
 }
 
-static tps_status check_rows(const tps_mesh *mesh, int64_t *where, int64_t *longest)
+static tps_status check_rows(const tps_mesh *mesh, int64_t *where)
 {
     const int64_t *start = mesh->row_start;
-    *longest = 0;
     if (start[0] != 0) {
         return tps_fail(TPS_WEIGHT_ROWS, 0, where);
     }
@@ -72,7 +71,6 @@ static tps_status check_rows(const tps_mesh *mesh, int64_t *where, int64_t *long
         if (start[i + 1] < start[i] || start[i + 1] > mesh->entry_count) {
             return tps_fail(TPS_WEIGHT_ROWS, i + 1, where);
         }
-        *longest = start[i + 1] - start[i] > *longest ? start[i + 1] - start[i] : *longest;
     }
     if (start[mesh->vertex_count] != mesh->entry_count) {
         return tps_fail(TPS_WEIGHT_ROWS, mesh->vertex_count, where);
@@ -91,31 +89,150 @@ static tps_status check_rows(const tps_mesh *mesh, int64_t *where, int64_t *long
     return TPS_OK;
 }
 
-static void copy_weights(const tps_mesh *mesh, tps_skin *skin, entry *row)
+/* The canonical rows in the order of the mesh, before they are laid out in blocks. */
+typedef struct rows {
+    int64_t *start;
+    entry *entries;
+} rows;
+
+static void canonical_rows(const tps_mesh *mesh, rows *r)
 {
     int64_t written = 0;
-    skin->row_start[0] = 0;
+    r->start[0] = 0;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
-        int64_t start = mesh->row_start[i], count = mesh->row_start[i + 1] - start;
+        int64_t from = mesh->row_start[i], count = mesh->row_start[i + 1] - from;
+        entry *row = r->entries + written;
         for (int64_t k = 0; k < count; k++) {
-            row[k] = (entry){mesh->weights[start + k], (int32_t)mesh->joints[start + k]};
+            row[k] = (entry){mesh->weights[from + k], (int32_t)mesh->joints[from + k]};
         }
-        count = canonical_row(row, count, mesh->normalised);
-        for (int64_t k = 0; k < count; k++) {
-            skin->joints[written] = row[k].joint;
-            skin->weights[written++] = (float)row[k].weight;
-            skin->weighted[row[k].joint] = 1;
-            skin->share[row[k].joint] += row[k].weight;
+        written += canonical_row(row, count, mesh->normalised);
+        r->start[i + 1] = written;
+    }
+}
+
+/* Which joints are used, and how much of the mesh hangs on each. number[j]: joint j's place among the used ones. */
+static tps_status number_joints(tps_skin *skin, const rows *r, int32_t *number)
+{
+    int64_t count = r->start[skin->vertex_count];
+    for (int64_t e = 0; e < count; e++) {
+        skin->weighted[r->entries[e].joint] = 1;
+    }
+    for (int32_t j = 0; j < skin->joint_count; j++) {
+        number[j] = skin->used_count;
+        if (skin->weighted[j]) {
+            skin->used[skin->used_count++] = j;
         }
-        skin->row_start[i + 1] = written;
     }
     double total = 0;
-    for (int32_t j = 0; j < skin->joint_count; j++) {
-        total += skin->share[j];
+    for (int64_t e = 0; e < count; e++) {
+        /* as they are kept, so that a copy of the skin computes the same bits */
+        float weight = (float)r->entries[e].weight;
+        skin->share[number[r->entries[e].joint]] += weight;
+        total += weight;
     }
-    for (int32_t j = 0; j < skin->joint_count && total > 0; j++) {
-        skin->share[j] /= total;
+    for (int32_t u = 0; u < skin->used_count; u++) {
+        skin->share[u] /= total;
     }
+    return skin->used_count > UINT16_MAX + 1 ? TPS_TOO_MANY_JOINTS : TPS_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t influences(const rows *r, int64_t vertex)
+{
+    return r->start[vertex + 1] - r->start[vertex];
+}
+
+/* The slots of one block: its vertices by influences, then by their order in the mesh. Counts the groups. */
+static int32_t order_block(tps_skin *skin, const rows *r, int64_t begin, int64_t end)
+{
+    int64_t keys[TPS_BLOCK];
+    int32_t groups = 0;
+    for (int64_t i = begin; i < end; i++) {
+        keys[i - begin] = influences(r, i) * TPS_BLOCK + (i - begin);
+    }
+    qsort(keys, (size_t)(end - begin), sizeof *keys, ascending);
+    for (int64_t i = 0; i < end - begin; i++) {
+        skin->slots[begin + i] = (uint16_t)(keys[i] % TPS_BLOCK);
+        groups += i == 0 || keys[i] / TPS_BLOCK != keys[i - 1] / TPS_BLOCK;
+    }
+    return groups;
+}
+
+static int64_t block_end(const tps_skin *skin, int64_t block)
+{
+    int64_t end = (block + 1) * TPS_BLOCK;
+    return end < skin->vertex_count ? end : skin->vertex_count;
+}
+
+static int64_t order_blocks(tps_skin *skin, const rows *r)
+{
+    int64_t groups = 0;
+    for (int64_t b = 0; b < skin->block_count; b++) {
+        skin->blocks[b].first_group = groups;
+        skin->blocks[b].first_entry = r->start[b * TPS_BLOCK];
+        skin->blocks[b].group_count = order_block(skin, r, b * TPS_BLOCK, block_end(skin, b));
+        groups += skin->blocks[b].group_count;
+    }
+    return groups;
+}
+
+static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int64_t block)
+{
+    int64_t begin = block * TPS_BLOCK, end = block_end(skin, block), at = skin->blocks[block].first_entry;
+    tps_group *group = skin->groups + skin->blocks[block].first_group;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t vertex = begin + skin->slots[i], count = influences(r, vertex);
+        if (i == begin) {
+            *group = (tps_group){(int32_t)count, 0};
+        } else if (count != group->influences) {
+            *++group = (tps_group){(int32_t)count, 0};
+        }
+        group->vertex_count++;
+        for (int64_t k = 0; k < count; k++, at++) {
+            const entry *e = &r->entries[r->start[vertex] + k];
+            skin->joints[at] = (uint16_t)number[e->joint];
+            skin->weights[at] = (float)e->weight;
+        }
+    }
+}
+
+/* Everything about the weights, given room for canonical rows and for a number for each joint. */
+static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t *number)
+{
+    canonical_rows(mesh, r);
+    tps_status status = number_joints(skin, r, number);
+    if (status != TPS_OK) {
+        return status;
+    }
+    int64_t group_count = order_blocks(skin, r);
+    skin->entry_count = r->start[skin->vertex_count];
+    skin->groups = tps_allocate(group_count, sizeof *skin->groups);
+    skin->joints = tps_allocate(skin->entry_count, sizeof *skin->joints);
+    skin->weights = tps_allocate(skin->entry_count, sizeof *skin->weights);
+    if (!skin->groups || !skin->joints || !skin->weights) {
+        return TPS_NO_MEMORY;
+    }
+    for (int64_t b = 0; b < skin->block_count; b++) {
+        fill_block(skin, r, number, b);
+    }
+    return TPS_OK;
+}
+
+static tps_status copy_weights(tps_skin *skin, const tps_mesh *mesh)
+{
+    rows r = {tps_allocate(mesh->vertex_count + 1, sizeof *r.start),
+              tps_allocate(mesh->entry_count, sizeof *r.entries)};
+    int32_t *number = tps_allocate(mesh->joint_count, sizeof *number);
+    tps_status status = r.start && r.entries && number ? lay_out(skin, mesh, &r, number) : TPS_NO_MEMORY;
+    free(r.start);
+    free(r.entries);
+    free(number);
+    return status;
 }
 
 static void copy_points(const tps_mesh *mesh, tps_skin *skin)
@@ -127,7 +244,7 @@ static void copy_points(const tps_mesh *mesh, tps_skin *skin)
             low = i == 0 || x < low ? x : low;
             high = i == 0 || x > high ? x : high;
         }
-        skin->centre.x[k] = (float)(low / 2 + high / 2);
+        skin->centre.x[k] = tps_rounded(low / 2 + high / 2);
     }
     memcpy(skin->points, mesh->points, (size_t)mesh->vertex_count * 3 * sizeof *skin->points);
 }
@@ -150,14 +267,18 @@ void tps_skin_free(tps_skin *skin)
     }
     free(skin->points);
     free(skin->normals);
-    free(skin->row_start);
+    free(skin->blocks);
+    free(skin->groups);
+    free(skin->slots);
     free(skin->joints);
     free(skin->weights);
     free(skin->weighted);
+    free(skin->used);
     free(skin->share);
     free(skin);
 }
 
+/* All but what lay_out can only size later. */
 static tps_skin *allocate_skin(const tps_mesh *mesh)
 {
     tps_skin *s = calloc(1, sizeof *s);
@@ -166,14 +287,15 @@ static tps_skin *allocate_skin(const tps_mesh *mesh)
     }
     s->vertex_count = mesh->vertex_count;
     s->joint_count = mesh->joint_count;
+    s->block_count = (mesh->vertex_count + TPS_BLOCK - 1) / TPS_BLOCK;
     s->points = tps_allocate(mesh->vertex_count, 3 * sizeof *s->points);
     s->normals = mesh->normals ? tps_allocate(mesh->vertex_count, 3 * sizeof *s->normals) : NULL;
-    s->row_start = tps_allocate(mesh->vertex_count + 1, sizeof *s->row_start);
-    s->joints = tps_allocate(mesh->entry_count, sizeof *s->joints);
-    s->weights = tps_allocate(mesh->entry_count, sizeof *s->weights);
+    s->blocks = tps_allocate(s->block_count, sizeof *s->blocks);
+    s->slots = tps_allocate(mesh->vertex_count, sizeof *s->slots);
     s->weighted = calloc((size_t)mesh->joint_count + 1, sizeof *s->weighted);
+    s->used = tps_allocate(mesh->joint_count, sizeof *s->used);
     s->share = calloc((size_t)mesh->joint_count + 1, sizeof *s->share);
-    if (!s->points || (mesh->normals && !s->normals) || !s->row_start || !s->joints || !s->weights || !s->weighted ||
+    if (!s->points || (mesh->normals && !s->normals) || !s->blocks || !s->slots || !s->weighted || !s->used ||
         !s->share) {
         tps_skin_free(s);
         return NULL;
@@ -183,24 +305,25 @@ static tps_skin *allocate_skin(const tps_mesh *mesh)
 
 tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where)
 {
-    int64_t longest;
-    tps_status status = check_rows(mesh, where, &longest);
+    tps_status status = check_rows(mesh, where);
     if (status != TPS_OK) {
         return status;
     }
+    tps_kernel kernel = tps_kernel_function(mesh->kernel);
+    if (!kernel) {
+        return tps_fail(TPS_KERNEL_RANGE, mesh->kernel, where);
+    }
     tps_skin *s = allocate_skin(mesh);
-    entry *row = tps_allocate(longest, sizeof *row);
-    if (!s || !row) {
+    status = s ? copy_weights(s, mesh) : TPS_NO_MEMORY;
+    if (status != TPS_OK) {
         tps_skin_free(s);
-        free(row);
-        return tps_fail(TPS_NO_MEMORY, -1, where);
+        return tps_fail(status, -1, where);
     }
     copy_points(mesh, s);
     if (mesh->normals) {
         copy_normals(mesh, s);
     }
-    copy_weights(mesh, s, row);
-    free(row);
+    s->kernel = kernel;
     *skin = s;
     return TPS_OK;
 }
@@ -222,15 +345,41 @@ void tps_skin_weighted(const tps_skin *skin, uint8_t *weighted)
 
 int64_t tps_skin_entry_count(const tps_skin *skin)
 {
-    return skin->row_start[skin->vertex_count];
+    return skin->entry_count;
+}
+
+/* Visits the rows in the order of the slots: to count them (row_start alone), then to copy them. */
+static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start, int64_t *joints, double *weights)
+{
+    const tps_block *b = &skin->blocks[block];
+    int64_t slot = block * TPS_BLOCK, entry = b->first_entry;
+    for (int32_t g = 0; g < b->group_count; g++) {
+        const tps_group *group = &skin->groups[b->first_group + g];
+        for (int32_t i = 0; i < group->vertex_count; i++, slot++) {
+            int64_t vertex = block * TPS_BLOCK + skin->slots[slot];
+            if (!joints) {
+                row_start[vertex + 1] = group->influences;
+                continue;
+            }
+            for (int32_t k = 0; k < group->influences; k++, entry++) {
+                joints[row_start[vertex] + k] = skin->used[skin->joints[entry]];
+                weights[row_start[vertex] + k] = skin->weights[entry];
+            }
+        }
+    }
 }
 
 void tps_skin_weights(const tps_skin *skin, int64_t *row_start, int64_t *joints, double *weights)
 {
-    memcpy(row_start, skin->row_start, (size_t)(skin->vertex_count + 1) * sizeof *row_start);
-    for (int64_t e = 0; e < tps_skin_entry_count(skin); e++) {
-        joints[e] = skin->joints[e];
-        weights[e] = skin->weights[e];
+    row_start[0] = 0;
+    for (int64_t b = 0; b < skin->block_count; b++) {
+        visit_block(skin, b, row_start, NULL, NULL);
+    }
+    for (int64_t i = 0; i < skin->vertex_count; i++) {
+        row_start[i + 1] += row_start[i];
+    }
+    for (int64_t b = 0; b < skin->block_count; b++) {
+        visit_block(skin, b, row_start, joints, weights);
     }
 }
 

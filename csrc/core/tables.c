@@ -1,6 +1,11 @@
 #include "tables.h"
 #include "rotation.h"
 
+__attribute__((noinline)) double tps_rounded(double x)
+{
+    return (float)x;
+}
+
 tps_status tps_space_make(const double *matrix, tps_space *space)
 {
     *space = (tps_space){.given = matrix != NULL, .similar = 1, .in = AFFINE_ONE, .out = AFFINE_ONE};
@@ -99,21 +104,23 @@ static int choose_stages(const tps_skeleton *s, const tps_pose *pose, const doub
     return apart ? stages | STAGE_INHERITED : stages;
 }
 
+/* The member at offset `map` of the u-th used joint. */
+static const affine *map_of(const tps_skin *skin, const tps_joint *joints, size_t map, int32_t u)
+{
+    return (const affine *)(const void *)((const char *)&joints[skin->used[u]] + map);
+}
+
 /* Where a blend of maps takes the mesh's centre on the whole, as float32 values. Working relative to it keeps float32
  * coordinates small; no result depends on it. */
 static vec3 moved_centre(const tps_skin *skin, const tps_joint *joints, size_t map, vec3 centre)
 {
     vec3 sum = {{0, 0, 0}};
-    int any = 0;
-    for (int32_t j = 0; j < skin->joint_count; j++) {
-        if (skin->share[j] > 0) {
-            const affine *a = (const affine *)(const void *)((const char *)&joints[j] + map);
-            sum = vec3_add(sum, vec3_scale(affine_apply(a, centre), skin->share[j]));
-            any = 1;
-        }
+    for (int32_t u = 0; u < skin->used_count; u++) {
+        const affine *a = map_of(skin, joints, map, u);
+        sum = vec3_add(sum, vec3_scale(affine_apply(a, centre), skin->share[u]));
     }
     for (int k = 0; k < 3; k++) {
-        sum.x[k] = (float)(any ? sum.x[k] : centre.x[k]);
+        sum.x[k] = tps_rounded(skin->used_count > 0 ? sum.x[k] : centre.x[k]);
     }
     return sum;
 }
@@ -121,11 +128,12 @@ static vec3 moved_centre(const tps_skin *skin, const tps_joint *joints, size_t m
 static void store_matrix(const affine *a, vec3 from, vec3 to, float *row)
 {
     affine r = affine_between(a, from, to);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) {
-            row[4 * i + k] = (float)r.lin.m[i][k];
+    for (int k = 0; k < 4; k++) {
+        vec3 column = k < 3 ? mat3_column(&r.lin, k) : r.org;
+        for (int i = 0; i < 3; i++) {
+            row[4 * k + i] = (float)column.x[i];
         }
-        row[4 * i + 3] = (float)r.org.x[i];
+        row[4 * k + 3] = 0;
     }
 }
 
@@ -166,34 +174,25 @@ static void store_dual_quaternion(const affine *a, vec3 from, vec3 to, float *ro
     vec3 v = {{q[1], q[2], q[3]}};
     vec3 d = vec3_add(vec3_scale(r.org, q[0]), vec3_cross(r.org, v));
     for (int i = 0; i < 4; i++) {
-        row[i] = (float)q[i];
+        row[i] = row[4 + i] = (float)q[i];
     }
-    row[4] = (float)(-0.5 * vec3_dot(r.org, v));
+    row[8] = (float)(-0.5 * vec3_dot(r.org, v));
     for (int k = 0; k < 3; k++) {
-        row[5 + k] = (float)(0.5 * d.x[k]);
+        row[9 + k] = (float)(0.5 * d.x[k]);
     }
 }
 
-static void store_stages(const tps_skin *skin, const tps_joint *joints, tps_tables *t)
+/* One stage's rows; moves the centre on. */
+static void store_stage(const tps_skin *skin, const tps_joint *joints, size_t map, tps_tables *t, float *rows)
 {
-    t->from = t->to = skin->centre;
-    vec3 from = t->from;
-    t->to = moved_centre(skin, joints, offsetof(tps_joint, p), from);
-    for (int32_t j = 0; j < skin->joint_count; j++) {
-        store_matrix(&joints[j].p, from, t->to, t->nonrigid + 12 * (int64_t)j);
-    }
-    if (t->stages & STAGE_RIGID) {
-        from = t->to;
-        t->to = moved_centre(skin, joints, offsetof(tps_joint, q), from);
-        for (int32_t j = 0; j < skin->joint_count; j++) {
-            store_dual_quaternion(&joints[j].q, from, t->to, t->rigid + 8 * (int64_t)j);
-        }
-    }
-    if (t->stages & STAGE_INHERITED) {
-        from = t->to;
-        t->to = moved_centre(skin, joints, offsetof(tps_joint, e), from);
-        for (int32_t j = 0; j < skin->joint_count; j++) {
-            store_matrix(&joints[j].e, from, t->to, t->inherited + 12 * (int64_t)j);
+    vec3 from = t->to;
+    t->to = moved_centre(skin, joints, map, from);
+    for (int32_t u = 0; u < skin->used_count; u++) {
+        const affine *a = map_of(skin, joints, map, u);
+        if (map == offsetof(tps_joint, q)) {
+            store_dual_quaternion(a, from, t->to, rows + TPS_DUAL_FLOATS * (int64_t)u);
+        } else {
+            store_matrix(a, from, t->to, rows + TPS_MATRIX_FLOATS * (int64_t)u);
         }
     }
 }
@@ -204,13 +203,22 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
     tps_pose ours = *pose;
     ours.association.weighted = skin->weighted;
     tables->stages = choose_stages(skeleton, &ours, world, space, joints);
-    store_stages(skin, joints, tables);
-    if (pose->blend) {
-        tables->stages |= STAGE_STRAIGHT;
-        for (int32_t j = 0; j < skin->joint_count; j++) {
-            affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
-            straight = seen_from(space, &straight);
-            store_matrix(&straight, tables->from, tables->to, tables->straight + 12 * (int64_t)j);
-        }
+    tables->from = tables->to = skin->centre;
+    store_stage(skin, joints, offsetof(tps_joint, p), tables, tables->nonrigid);
+    if (tables->stages & STAGE_RIGID) {
+        store_stage(skin, joints, offsetof(tps_joint, q), tables, tables->rigid);
+    }
+    if (tables->stages & STAGE_INHERITED) {
+        store_stage(skin, joints, offsetof(tps_joint, e), tables, tables->inherited);
+    }
+    if (!pose->blend) {
+        return;
+    }
+    tables->stages |= STAGE_STRAIGHT;
+    for (int32_t u = 0; u < skin->used_count; u++) {
+        int32_t j = skin->used[u];
+        affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
+        straight = seen_from(space, &straight);
+        store_matrix(&straight, tables->from, tables->to, tables->straight + TPS_MATRIX_FLOATS * (int64_t)u);
     }
 }

@@ -7,18 +7,24 @@
 /* The stages of a deformation, applied in this order; STAGE_STRAIGHT is the linear method beside them, for blend. */
 enum { STAGE_NONRIGID = 1, STAGE_RIGID = 2, STAGE_INHERITED = 4, STAGE_STRAIGHT = 8 };
 
+/* A matrix is four columns, each padded to four floats; a dual quaternion is real w x y z, the same again, dual w x y
+ * z: what the kernel can load as whole vectors. */
+#define TPS_MATRIX_FLOATS 16
+#define TPS_DUAL_FLOATS 12
+
+/* A row of each array for each of the skin's used joints. */
 typedef struct tps_tables {
     int stages;
-    float *nonrigid;  /* J x 12, rows of 3x4 matrices */
-    float *rigid;     /* J x 8, unit dual quaternions: real w x y z, dual w x y z */
-    float *inherited; /* J x 12 */
-    float *straight;  /* J x 12 */
-    vec3 from;        /* what the points are relative to before the first stage */
-    vec3 to;          /* and after the last */
+    float *nonrigid;
+    float *rigid;
+    float *inherited;
+    float *straight;
+    vec3 from; /* what the points are relative to before the first stage */
+    vec3 to;   /* and after the last */
 } tps_tables;
 
-/* How many floats the four arrays of a skeleton of J joints take together. */
-#define TPS_TABLE_FLOATS 44
+/* How many floats a joint's rows take together. */
+#define TPS_TABLE_FLOATS (3 * TPS_MATRIX_FLOATS + TPS_DUAL_FLOATS)
 
 /* The pose's space matrix, taken apart once for all frames. */
 typedef struct tps_space {

@@ -47,7 +47,9 @@ typedef enum tps_status {
     TPS_SINGULAR_SPACE,     /* a space matrix that cannot be inverted */
     TPS_WEIGHT_ROWS,        /* row starts that do not begin at 0, decrease, or do not end at the number of entries */
     TPS_WEIGHT_JOINT_RANGE, /* a joint index outside 0..J-1 */
-    TPS_WEIGHT_NEGATIVE     /* a weight below zero */
+    TPS_WEIGHT_NEGATIVE,    /* a weight below zero */
+    TPS_TOO_MANY_JOINTS,    /* more than 65,536 joints with weights in one skin */
+    TPS_KERNEL_RANGE        /* a kernel that this build or this machine does not have */
 } tps_status;
 
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
@@ -153,10 +155,15 @@ typedef struct tps_mesh {
     const int64_t *joints; /* a joint for each entry */
     const double *weights; /* its weight, >= 0 */
     int normalised;        /* 1: rows from tps_skin_weights, taken as they are; 0: scale each row's sum to 1 */
+    int kernel;            /* an index of tps_kernel_name; 0: the best */
 } tps_mesh;
 
+/* The kernels of this build that this machine can run, best first ("avx512", "avx2", "sse2", "neon", "portable"); NULL
+ * past the last. They differ in speed, and in the last bits by what fused multiply-add rounds. */
+const char *tps_kernel_name(int index);
+
 /* Copies what it needs. A joint that comes twice in a row counts once, with the sum; rows are normalised to 1; a row
- * without weights leaves its vertex where it is. O(entries). */
+ * without weights leaves its vertex where it is. O(entries log). */
 tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where);
 void tps_skin_free(tps_skin *skin);
 int64_t tps_skin_vertex_count(const tps_skin *skin);
@@ -171,7 +178,7 @@ void tps_skin_weights(const tps_skin *skin, int64_t *row_start, int64_t *joints,
 const float *tps_skin_points(const tps_skin *skin);
 const float *tps_skin_normals(const tps_skin *skin);
 
-/* ---- deformation (deform.c, tables.c, kernel.c) ---------------------------------------------------------------- */
+/* ---- deformation (deform.c, tables.c, kernel.inl) ---------------------------------------------------------------- */
 
 typedef enum tps_method { TPS_TWO_PHASE, TPS_LINEAR, TPS_DUAL_QUATERNION } tps_method;
 

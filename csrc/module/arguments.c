@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,11 +75,62 @@ static int right_elements(PyArrayObject *array, element_kind kind)
     return 0;
 }
 
+static PyArrayObject *cast(PyArrayObject *array, int type)
+{
+    return (PyArrayObject *)PyArray_FromArray(array, PyArray_DescrFromType(type),
+                                              NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+}
+
+/* The row of an array that holds its flat element `at`. */
+static long long row_of(PyArrayObject *array, int64_t at)
+{
+    npy_intp rows = PyArray_NDIM(array) > 0 ? PyArray_DIM(array, 0) : 0;
+    return rows > 0 ? (long long)(at / (PyArray_SIZE(array) / rows)) : 0;
+}
+
+/* Unsigned integers that int64 cannot hold have become negative. */
+static PyArrayObject *cast_integers(PyArrayObject *array, const char *name)
+{
+    PyArrayObject *integers = cast(array, NPY_INT64);
+    const int64_t *values = integers && PyTypeNum_ISUNSIGNED(PyArray_TYPE(array)) ? PyArray_DATA(integers) : NULL;
+    for (npy_intp i = 0; values && i < PyArray_SIZE(integers); i++) {
+        if (values[i] < 0) {
+            PyErr_Format(PyExc_ValueError, "%s: row %lld is beyond 2**63 - 1; expected a smaller integer", name,
+                         row_of(integers, i));
+            Py_CLEAR(integers);
+            break;
+        }
+    }
+    return integers;
+}
+
+/* float64 -> float32, refusing what would become infinite (NumPy would warn, and go on). */
+static PyArrayObject *cast_to_float(PyArrayObject *array, const char *name)
+{
+    if (PyArray_TYPE(array) == NPY_FLOAT) {
+        return cast(array, NPY_FLOAT);
+    }
+    PyArrayObject *wide = cast(array, NPY_DOUBLE);
+    PyArrayObject *narrow =
+        wide ? (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(wide), PyArray_DIMS(wide), NPY_FLOAT) : NULL;
+    const double *from = narrow ? PyArray_DATA(wide) : NULL;
+    float *to = narrow ? PyArray_DATA(narrow) : NULL;
+    for (npy_intp i = 0; narrow && i < PyArray_SIZE(wide); i++) {
+        to[i] = (float)from[i];
+        if (isinf(to[i]) && isfinite(from[i])) {
+            PyErr_Format(PyExc_ValueError, "%s: row %lld is beyond the range of float32; expected smaller numbers",
+                         name, row_of(wide, i));
+            Py_CLEAR(narrow);
+        }
+    }
+    release_array(wide);
+    return narrow;
+}
+
 static PyArrayObject *convert(PyObject *value, const char *name, element_kind kind)
 {
     static const char *const expected[] = {"real numbers", "real numbers", "integers", "bool"};
-    static const int types[] = {NPY_DOUBLE, NPY_FLOAT, NPY_INT64, NPY_BOOL};
-    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value);
+    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value), *converted = NULL;
     if (!array) {
         name_the_error(name);
         return NULL;
@@ -86,11 +138,13 @@ static PyArrayObject *convert(PyObject *value, const char *name, element_kind ki
     if (!right_elements(array, kind)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected %s", name, (PyObject *)PyArray_DESCR(array),
                      expected[kind]);
-        Py_DECREF(array);
-        return NULL;
+    } else if (kind == REAL_32) {
+        converted = cast_to_float(array, name);
+    } else if (kind == INTEGER_64) {
+        converted = cast_integers(array, name);
+    } else {
+        converted = cast(array, kind == REAL_64 ? NPY_DOUBLE : NPY_BOOL);
     }
-    PyArrayObject *converted = (PyArrayObject *)PyArray_FromArray(
-        array, PyArray_DescrFromType(types[kind]), NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
     Py_DECREF(array);
     return converted;
 }
@@ -290,6 +344,10 @@ PyObject *raise_status(tps_status status, const char *name, int64_t where)
     case TPS_WEIGHT_NEGATIVE:
         return PyErr_Format(PyExc_ValueError, "%s: entry %lld is negative; expected weights of 0 or more", name,
                             (long long)where);
+    case TPS_TOO_MANY_JOINTS:
+        return PyErr_Format(PyExc_ValueError, "%s: more than 65536 joints with weights; expected at most 65536", name);
+    case TPS_KERNEL_RANGE:
+        return PyErr_Format(PyExc_ValueError, "kernel: %lld; expected one that this machine has", (long long)where);
     }
     return PyErr_Format(PyExc_SystemError, "%s: unknown status %d", name, (int)status);
 }
@@ -303,8 +361,6 @@ int check_finite(PyArrayObject *array, const char *name)
     if (status == TPS_OK) {
         return 0;
     }
-    npy_intp rows = PyArray_NDIM(array) > 0 ? PyArray_DIM(array, 0) : 0;
-    long long row = rows > 0 ? (long long)(where / (PyArray_SIZE(array) / rows)) : 0;
-    PyErr_Format(PyExc_ValueError, "%s: row %lld is not finite; expected finite numbers", name, row);
+    PyErr_Format(PyExc_ValueError, "%s: row %lld is not finite; expected finite numbers", name, row_of(array, where));
     return -1;
 }

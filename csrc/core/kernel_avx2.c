@@ -1,0 +1,18 @@
+/* The kernel for AVX2 and FMA. */
+#include "kernel.h"
+#include "rotation.h"
+
+#include <string.h>
+
+#if TPS_X86_64
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+#define TPS_KERNEL tps_kernel_avx2
+#include "kernel.inl"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+#endif
