@@ -66,7 +66,7 @@ class Binding:
             return "The mesh has no vertices"
         found = moment.weights(mesh)
         rig = moment.rig(armature)
-        names = tuple(group.name for group in self.object.vertex_groups)
+        names = tuple(self.object.vertex_groups.keys())
         bound_to = (id(found), id(rig), names, bind_to)
         if self._bound_to is None or bound_to != self._bound_to[0]:
             self.forget()

@@ -8,56 +8,56 @@ Scripts do not need this module: `inputs` reads and writes a modifier's inputs b
 import bpy
 
 
-def input_get_4_2(modifier, socket):
+def input_get_4_2(modifier, identifier):
     """The value of a Geometry Nodes modifier's input; a menu gives an integer, -1 where it was never set."""
-    return modifier[socket.identifier]
+    return modifier[identifier]
 
 
-def input_get_5_2(modifier, socket):
+def input_get_5_2(modifier, identifier):
     """The value of a Geometry Nodes modifier's input; a menu gives the item's name."""
-    return getattr(modifier.properties.inputs, socket.identifier).value
+    return getattr(modifier.properties.inputs, identifier).value
 
 
-def input_set_4_2(modifier, socket, value):
-    modifier[socket.identifier] = value
+def input_set_4_2(modifier, identifier, value):
+    modifier[identifier] = value
 
 
-def input_set_5_2(modifier, socket, value):
-    getattr(modifier.properties.inputs, socket.identifier).value = value
+def input_set_5_2(modifier, identifier, value):
+    getattr(modifier.properties.inputs, identifier).value = value
 
 
-def input_attribute_get_4_2(modifier, socket):
+def input_attribute_get_4_2(modifier, identifier):
     """The attribute or vertex group that a field input reads, empty if it uses its value."""
-    if not modifier[f"{socket.identifier}_use_attribute"]:
+    if not modifier[f"{identifier}_use_attribute"]:
         return ""
-    return modifier[f"{socket.identifier}_attribute_name"]
+    return modifier[f"{identifier}_attribute_name"]
 
 
-def input_attribute_get_5_2(modifier, socket):
+def input_attribute_get_5_2(modifier, identifier):
     """The attribute or vertex group that a field input reads, empty if it uses its value."""
-    entry = getattr(modifier.properties.inputs, socket.identifier)
+    entry = getattr(modifier.properties.inputs, identifier)
     return entry.attribute_name if entry.type == "ATTRIBUTE" else ""
 
 
-def input_attribute_set_4_2(modifier, socket, name):
-    modifier[f"{socket.identifier}_use_attribute"] = bool(name)
-    modifier[f"{socket.identifier}_attribute_name"] = name
+def input_attribute_set_4_2(modifier, identifier, name):
+    modifier[f"{identifier}_use_attribute"] = bool(name)
+    modifier[f"{identifier}_attribute_name"] = name
 
 
-def input_attribute_set_5_2(modifier, socket, name):
-    entry = getattr(modifier.properties.inputs, socket.identifier)
+def input_attribute_set_5_2(modifier, identifier, name):
+    entry = getattr(modifier.properties.inputs, identifier)
     entry.type = "ATTRIBUTE" if name else "VALUE"
     entry.attribute_name = name
 
 
-def input_path_4_2(modifier, socket):
+def input_path_4_2(modifier, identifier):
     """The data path of an input, from the object: for keyframes and drivers."""
-    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"]["{socket.identifier}"]'
+    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"]["{identifier}"]'
 
 
-def input_path_5_2(modifier, socket):
+def input_path_5_2(modifier, identifier):
     """The data path of an input, from the object: for keyframes and drivers."""
-    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"].properties.inputs.{socket.identifier}.value'
+    return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"].properties.inputs.{identifier}.value'
 
 
 def add_warning_node_4_2(tree):

@@ -96,8 +96,8 @@ def _segment(points, rig, bone, curved_index):
         found = np.array([curved_index(bone, point) for point in points])
         return found[:, 0].astype(np.int64), found[:, 1]
     count = rig.segments[bone]
-    to_bone = np.linalg.inv(rig.rest[bone])
-    along = (points @ to_bone[1, :3] + to_bone[1, 3]) / rig.lengths[bone]
+    _x, axis, _z, _w = rig.to_bone[bone]
+    along = (points @ axis[:3] + axis[3]) / rig.lengths[bone]
     place = np.clip(along, 0, 1) * count
     index = np.clip(np.floor(place).astype(np.int64), 0, count - 1)
     return index, np.clip(place - index, 0, 1)

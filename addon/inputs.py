@@ -22,50 +22,44 @@ from . import compat, node_group
 
 def read(modifier, name):
     """The value of the input: a menu gives its item's name, an object input the object or None."""
-    socket = _socket(modifier, name)
-    value = compat.input_get(modifier, socket)
-    if socket.socket_type == "NodeSocketMenu":
-        return _menu_name(name, value)
-    return value
+    identifier, kind = _socket(modifier, name)
+    value = compat.input_get(modifier, identifier)
+    return _menu_name(name, value) if kind == "NodeSocketMenu" else value
 
 
 def write(modifier, name, value):
     """Set the input and tell Blender to evaluate the object again."""
-    socket = _socket(modifier, name)
-    if socket.socket_type == "NodeSocketMenu":
+    identifier, kind = _socket(modifier, name)
+    if kind == "NodeSocketMenu":
         value = _menu_value(name, value)
-    elif socket.socket_type == "NodeSocketFloat":
+    elif kind == "NodeSocketFloat":
         value = float(value)
-    compat.input_set(modifier, socket, value)
+    compat.input_set(modifier, identifier, value)
     modifier.id_data.update_tag()
 
 
 def read_group(modifier, name):
     """The vertex group or attribute that the input reads, empty if it uses its value."""
-    return compat.input_attribute_get(modifier, _socket(modifier, name))
+    return compat.input_attribute_get(modifier, _socket(modifier, name)[0])
 
 
 def write_group(modifier, name, group):
     """Let the input read a vertex group or attribute; an empty name goes back to its value."""
-    compat.input_attribute_set(modifier, _socket(modifier, name), group)
+    compat.input_attribute_set(modifier, _socket(modifier, name)[0], group)
     modifier.id_data.update_tag()
 
 
 def data_path(modifier, name):
     """The input's data path, from the object: for keyframe_insert, driver_add and F-Curves."""
-    return compat.input_path(modifier, _socket(modifier, name))
+    return compat.input_path(modifier, _socket(modifier, name)[0])
 
 
 def _socket(modifier, name):
-    for item in modifier.node_group.interface.items_tree:
-        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name:
-            return item
-    known = ", ".join(
-        item.name
-        for item in modifier.node_group.interface.items_tree
-        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
-    )
-    raise KeyError(f"{modifier.name} has no input {name!r}; it has {known}")
+    """The identifier and the type of the input."""
+    sockets = node_group.sockets(modifier.node_group)
+    if name not in sockets:
+        raise KeyError(f"{modifier.name} has no input {name!r}; it has {', '.join(sockets)}")
+    return sockets[name]
 
 
 def _menu_name(name, value):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One evaluation of a scene, as the skins see it: evaluated poses and transforms, each read at most once."""
 
-import numpy as np
-
 from . import rig, weights
 
 
@@ -25,7 +23,6 @@ class Moment:
         self._poses = {}
         self._rigs = {}
         self._weights = {}
-        self._worlds = {}
 
     def evaluated(self, obj):
         return obj.evaluated_get(self.depsgraph)
@@ -44,10 +41,10 @@ class Moment:
         if found is None:
             signature, found = self._known.rigs.get(uid, (None, None))
             if found is None or self.changes.touched(armature) or self.changes.touched(armature.data):
-                now = rig.signature(armature)
-                if now != signature:
+                now = rig.signature(armature, found is None or self.changes.more_than_posed(armature))
+                if found is None or not rig.same(now, signature):
                     found = rig.Rig(armature)
-                    self._known.rigs[uid] = now, found
+                    self._known.rigs[uid] = rig.signature(armature, True), found
             self._rigs[uid] = found
         return found
 
@@ -60,18 +57,7 @@ class Moment:
 
     def space(self, obj, armature):
         """The matrix from the object's space into the armature's, or None where the armature has none (scale zero)."""
-        world = self._inverse_world(armature)
-        return None if world is None else world @ rig.arrays([self.evaluated(obj).matrix_world])[0]
-
-    def _inverse_world(self, armature):
-        uid = armature.session_uid
-        if uid not in self._worlds:
-            matrix = rig.arrays([self.evaluated(armature).matrix_world])[0]
-            try:
-                self._worlds[uid] = np.linalg.inv(matrix)
-            except np.linalg.LinAlgError:
-                self._worlds[uid] = None
-        return self._worlds[uid]
+        return rig.local(self.evaluated(armature).matrix_world, self.evaluated(obj).matrix_world)
 
 
 class Changes:
@@ -88,6 +74,11 @@ class Changes:
 
     def touched(self, data):
         return data.session_uid in self._flags
+
+    def more_than_posed(self, armature):
+        """Whether bones may have got other parents: leaving Edit Mode comes with more flags than a pose does."""
+        update = self._flags.get(armature.session_uid)
+        return update is not None and (update.is_updated_transform or update.is_updated_shading)
 
     def points_of(self, mesh):
         return mesh.session_uid in self._flags

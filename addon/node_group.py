@@ -61,6 +61,23 @@ def is_skin(modifier):
     return modifier.type == "NODES" and modifier.node_group is not None and MARK in modifier.node_group
 
 
+def sockets(tree):
+    """The inputs of a node tree, name -> (identifier, type). Kept: this is asked for several times an update."""
+    items = tree.interface.items_tree
+    key = tree.session_uid, len(items)
+    found = _sockets.get(key)
+    if found is None:
+        found = _sockets[key] = {
+            item.name: (item.identifier, item.socket_type)
+            for item in items
+            if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
+        }
+    return found
+
+
+_sockets = {}
+
+
 def ensure():
     """The file's own node group, made if there is none."""
     for tree in bpy.data.node_groups:

@@ -13,8 +13,9 @@ _COMPENSATED = {"NONE", "NONE_LEGACY"}
 # What a B-bone's shape at rest depends on.
 _CURVES = (
     "bbone_rollin", "bbone_rollout", "bbone_curveinx", "bbone_curveinz", "bbone_curveoutx", "bbone_curveoutz",
-    "bbone_easein", "bbone_easeout", "bbone_handle_type_start", "bbone_handle_type_end", "bbone_mapping_mode",
+    "bbone_easein", "bbone_easeout",
 )  # fmt: skip
+_CURVE_MODES = ("bbone_handle_type_start", "bbone_handle_type_end", "bbone_mapping_mode")
 _LAST_ROW = (0, 0, 0, 1)  # in Blender it carries rounding errors (IK), which nothing there reads
 _ENVELOPES = ("head_radius", "tail_radius", "envelope_distance", "envelope_weight", "length")
 
@@ -29,6 +30,7 @@ class Rig:
         self.index = index
         self.parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
         self.rest = arrays(bone.matrix_local for bone in bones)
+        self.to_bone = arrays(bone.matrix_local.inverted() for bone in bones)
         self.deforms = np.array([bone.use_deform for bone in bones], bool)
         self.inherits = np.array([bone.inherit_scale not in _COMPENSATED for bone in bones], bool)
         self.segments = np.array([bone.bbone_segments for bone in bones], np.int64)
@@ -112,23 +114,37 @@ def arrays(matrices):
     return result
 
 
-def signature(armature):
-    """Equal for two moments if and only if `Rig` and its joints would be."""
+def local(parent, child):
+    """The matrix that is local to the parent of one in the world, or None where the parent has no inverse."""
+    try:
+        return tps.bind_local(arrays([parent, child]), (-1, 0))[1]
+    except ValueError:
+        return None
+
+
+def signature(armature, parents):
+    """What `Rig` and its joints depend on; without `parents`, their names are left out, and so is half the time."""
     bones = armature.data.bones
     count = len(bones)
     floats = [_all(bones, "matrix_local", 16 * count), *(_all(bones, name, count) for name in _ENVELOPES)]
     enums = [_all(bones, name, count, np.int32) for name in ("inherit_scale", "bbone_segments")]
     flags = [_all(bones, name, count, bool) for name in ("use_deform", "use_envelope_multiply")]
+    handles = []
     if (enums[1] > 1).any():
-        floats += [_all(bones, name, count) for name in _CURVES if not name.endswith(("start", "end", "mode"))]
+        floats += [_all(bones, name, count) for name in _CURVES]
         floats += [_all(bones, name, 3 * count) for name in ("bbone_scalein", "bbone_scaleout")]
-        enums += [_all(bones, name, count, np.int32) for name in _CURVES if name.endswith(("start", "end", "mode"))]
+        enums += [_all(bones, name, count, np.int32) for name in _CURVE_MODES]
         handles = [(b.bbone_custom_handle_start, b.bbone_custom_handle_end) for b in bones if b.bbone_segments > 1]
         handles = [(start and start.name, end and end.name) for start, end in handles]
-    else:
-        handles = []
-    names = [(bone.name, bone.parent and bone.parent.name) for bone in bones]
-    return b"".join(values.tobytes() for values in (*floats, *enums, *flags)), names, handles, len(armature.pose.bones)
+    values = b"".join(array.tobytes() for array in (*floats, *enums, *flags))
+    names = [bone.parent and bone.parent.name for bone in bones] if parents else None
+    return values, bones.keys(), handles, len(armature.pose.bones), names
+
+
+def same(first, second):
+    """Whether two signatures agree in what both have."""
+    known = first[4] is None or second[4] is None or first[4] == second[4]
+    return known and first[:4] == second[:4]
 
 
 def _all(bones, name, count, kind=np.float32):
