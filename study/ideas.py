@@ -18,7 +18,7 @@ from limbs import RING, Limb
 from measures import FIGURES, IDEAL, measure
 from numpy.typing import NDArray
 from quality import SEED, Posed, pose_chains, pose_rigify
-from scipy.linalg import expm, logm, sqrtm
+from scipy.linalg import sqrtm
 
 import two_phase_skinning as tps
 
@@ -50,20 +50,42 @@ def without_real_part(vectors: Array) -> Array:
     return np.concatenate([np.zeros((*vectors.shape[:-1], 1)), vectors], axis=-1)
 
 
-def blend_rigid(weights: Array, rotations: Array, targets: Array, arms: Array) -> Array:
-    """Dual quaternion blending of motions that turn by rotations[j] and take a vertex's centre to targets[v, j].
+CONJUGATE = np.array([1, -1, -1, -1])
 
-    arms: (V,3), the vertices as seen from their centres.
-    """
-    real = quaternions(rotations)
+
+def rotated(q: Array, vectors: Array) -> Array:
+    return product(product(q, without_real_part(vectors)), q * CONJUGATE)[:, 1:]
+
+
+def blended_quaternions(weights: Array, real: Array) -> tuple[Array, Array]:
+    """(V,4) unit quaternions, and the weights with the signs that align each to the vertex's heaviest joint."""
     signed = weights * np.where(real[weights.argmax(axis=1)] @ real.T < 0, -1.0, 1.0)
-    spread = product(without_real_part(targets), np.broadcast_to(real, (*targets.shape[:2], 4)))
-    dual = 0.5 * np.einsum("vj,vjq->vq", signed, spread)
     blended = signed @ real
-    length = np.linalg.norm(blended, axis=1, keepdims=True)
-    blended, dual = blended / length, dual / length
-    conjugate = blended * [1, -1, -1, -1]
-    return (product(product(blended, without_real_part(arms)), conjugate) + 2 * product(dual, conjugate))[:, 1:]
+    return blended / np.linalg.norm(blended, axis=1, keepdims=True), signed
+
+
+def blended_places(weights: Array, real: Array, targets: Array) -> Array:
+    """Where dual quaternion blending takes a vertex's centre, if joint j alone would take it to targets[v, j]."""
+    signed = blended_quaternions(weights, real)[1]
+    length = np.linalg.norm(signed @ real, axis=1, keepdims=True)
+    spread = product(without_real_part(targets), np.broadcast_to(real, (*targets.shape[:2], 4)))
+    dual = np.einsum("vj,vjq->vq", signed, spread) / length
+    return product(dual, signed @ real / length * CONJUGATE)[:, 1:]
+
+
+def stiffened(weights: Array, real: Array, stretches: Array, power: float, least: float = 0.05) -> Array:
+    """Weights for rotations: a joint resists turning about an axis by the area that it has across that axis.
+
+    stretches: (J,3,3), all scale, seen from where the rotation starts. For each vertex and joint the axis is that of
+    the joint's rotation against the blended one; where they are nearly the same rotation no axis counts (`least`).
+    """
+    blended, signed = blended_quaternions(weights, real)
+    apart = product((blended * CONJUGATE)[:, None], np.sign(signed)[..., None] * real)[..., 1:]
+    size = np.linalg.det(stretches)
+    cofactors = size[:, None, None] * np.linalg.inv(stretches).transpose(0, 2, 1)
+    area = (np.einsum("jab,vjb->vja", cofactors, apart) ** 2).sum(axis=2) + least**2 * np.abs(size) ** (4 / 3)
+    result = weights * (area / ((apart**2).sum(axis=2) + least**2)) ** (power / 2)
+    return result / result.sum(axis=1, keepdims=True)
 
 
 # ---- centres about which phase 2 turns a vertex
@@ -102,46 +124,40 @@ def arithmetic(weights: Array, matrices: Array) -> Array:
     return np.einsum("vj,jab->vab", weights, matrices)
 
 
-def square_root(weights: Array, matrices: Array) -> Array:
-    root = arithmetic(weights, np.array([np.real(sqrtm(m)) for m in matrices]))
-    return root @ root
-
-
-def exponential(weights: Array, matrices: Array) -> Array:
-    logs = arithmetic(weights, np.array([np.real(logm(m)) for m in matrices]))
-    return np.array([expm(m) for m in logs])
+def fourth_root(weights: Array, matrices: Array) -> Array:
+    """The power mean of exponent 1/4, between the arithmetic and the geometric mean."""
+    root = arithmetic(weights, np.array([np.real(sqrtm(sqrtm(m))) for m in matrices]))
+    return root @ root @ root @ root
 
 
 # ---- the ideas
 
 
-def centred(limb: Limb, s: tps.Separation, centres: Centres, mean: Mean = arithmetic, thick: float = 0) -> Array:
-    """p = E-blend of R A (p - c) + t: A the mean of the P_j, (R, t) the blend of motions that take c to Q_j P_j c.
+def centred(limb: Limb, s: tps.Separation, centres: Centres, mean: Mean = arithmetic, stiff: float = 0) -> Array:
+    """p = E-blend of R A (p - c) + t. A: the mean of lin P_j; t: where the blended motions take c; R: their rotation.
 
-    Exact for a vertex on one joint, affine, the same for vertices of equal weights and centre, and dual quaternion
-    skinning where nothing scales. `thick`: rotations weigh in by that power of how thick the joint is, too.
+    Motion j turns by Q_j and takes c to Q_j P_j c. Exact for a vertex on one joint, affine, the same for vertices of
+    equal weights and centre, and dual quaternion skinning where nothing scales.
     """
-    c = centres(limb)
+    w, c, turn = limb.weights, centres(limb), s.rigid[:, :3, :3]
     whole = s.rigid @ s.nonrigid
-    targets = np.einsum("jab,vb->vja", whole[:, :3, :3], c) + whole[:, :3, 3]
-    a = of_rings(mean)(limb.weights, s.nonrigid[:, :3, :3])
-    part = s.nonrigid_part[:, :3, :3]
-    across = np.sqrt(np.abs(np.linalg.det(part)) / np.linalg.norm(part[:, :, 1], axis=1))
-    turning = limb.weights * across**thick
-    turning /= turning.sum(axis=1, keepdims=True)
-    bent = blend_rigid(turning, s.rigid[:, :3, :3], targets, np.einsum("vab,vb->va", a, limb.points - c))
-    inherited = arithmetic(limb.weights, s.inherited[:, :3])
+    real = quaternions(turn)
+    places = blended_places(w, real, np.einsum("jab,vb->vja", whole[:, :3, :3], c) + whole[:, :3, 3])
+    stretches = turn.transpose(0, 2, 1) @ s.inherited[:, :3, :3] @ whole[:, :3, :3]
+    rotation, _ = blended_quaternions(stiffened(w, real, stretches, stiff), real)
+    shape = of_rings(mean)(w, s.nonrigid[:, :3, :3])
+    bent = rotated(rotation, np.einsum("vab,vb->va", shape, limb.points - c)) + places
+    inherited = arithmetic(w, s.inherited[:, :3])
     return np.einsum("vab,vb->va", inherited[:, :, :3], bent) + inherited[:, :, 3]
 
 
 IDEAS: dict[str, tuple[Centres, Mean, float]] = {
     "vertex": (vertices, arithmetic, 0),
     "ring": (rings, arithmetic, 0),
-    "centre of rotation": (centres_of_rotation, arithmetic, 0),
-    "ring, square root": (rings, square_root, 0),
-    "ring, square root, thick": (rings, square_root, 0.5),
-    "ring, exponential": (rings, exponential, 0),
-    "c. of r., exponential": (centres_of_rotation, exponential, 0),
+    "ring, stiff": (rings, arithmetic, 0.5),
+    "ring, fourth root": (rings, fourth_root, 0),
+    "ring, fourth root, stiff": (rings, fourth_root, 0.5),
+    "c. of r., fourth root, stiff": (centres_of_rotation, fourth_root, 0.5),
 }
 READINGS = {"inherited": ("after", "before"), "compensated": ("after",)}  # the two agree where nothing is inherited
 
@@ -171,12 +187,12 @@ def main() -> None:
         for posed in source(options.poses, np.random.default_rng(options.seed)):
             found.setdefault((what, posed.edges, posed.kind), []).append(figures(posed))
     for names, poses in found.items():
-        print(f"\n{', '.join(names):36}" + "".join(f"{figure:>16}" for figure in FIGURES))
+        print(f"\n{', '.join(names):40}" + "".join(f"{figure:>16}" for figure in FIGURES))
         base = np.median([pose["Preserve Volume"] for pose in poses], axis=0)
         for name in poses[0]:
             median = np.median([pose[name] for pose in poses], axis=0)
             marks = np.where(median < base - 5e-5, "+", np.where(median > base + 5e-5, "-", " "))
-            print(f"{name:36}" + "".join(f"{m:15.4f}{mark}" for m, mark in zip(median, marks, strict=True)))
+            print(f"{name:40}" + "".join(f"{m:15.4f}{mark}" for m, mark in zip(median, marks, strict=True)))
 
 
 if __name__ == "__main__":
