@@ -140,10 +140,12 @@ static mat3 regular_inverse(const mat3 *m)
             pivot = fabs(a[r][c]) > fabs(a[pivot][c]) ? r : pivot;
         }
         swap_rows(a, c, pivot);
+        for (int k = 5; k >= c; k--) {
+            a[c][k] /= a[c][c];
+        }
         for (int r = 0; r < 3; r++) {
-            double f = r == c ? 1 - 1 / a[c][c] : a[r][c] / a[c][c];
-            for (int k = 5; k >= c; k--) {
-                a[r][k] -= f * a[c][k];
+            for (int k = 5; r != c && k >= c; k--) {
+                a[r][k] -= a[r][c] * a[c][k];
             }
         }
     }
