@@ -1,8 +1,9 @@
 """Ideas that were tried to look better, in NumPy: other ways to blend the separated matrices P, Q, E.
 
-    python study/ideas.py [--poses 20] [--seed 2013]
+    python study/ideas.py [--poses 60] [--seed 2013]
 
-For each class of poses: how far each idea's figures are from the ideal, as a median, next to Preserve Volume's.
+For each class of poses: how far each idea's figures are from the ideal, as a median, next to Preserve Volume's; then a
+summary over the classes. Takes two minutes.
 docs/method.md says what came of them.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 from limbs import RING, Limb
 from measures import FIGURES, IDEAL, measure
 from numpy.typing import NDArray
-from quality import SEED, Posed, pose_chains, pose_rigify
+from quality import POSES, SEED, Posed, pose_chains, pose_rigify
 from scipy.linalg import sqrtm
 
 import two_phase_skinning as tps
@@ -124,6 +125,12 @@ def arithmetic(weights: Array, matrices: Array) -> Array:
     return np.einsum("vj,jab->vab", weights, matrices)
 
 
+def square_root(weights: Array, matrices: Array) -> Array:
+    """The power mean of exponent 1/2."""
+    root = arithmetic(weights, np.array([np.real(sqrtm(m)) for m in matrices]))
+    return root @ root
+
+
 def fourth_root(weights: Array, matrices: Array) -> Array:
     """The power mean of exponent 1/4, between the arithmetic and the geometric mean."""
     root = arithmetic(weights, np.array([np.real(sqrtm(sqrtm(m))) for m in matrices]))
@@ -155,9 +162,10 @@ IDEAS: dict[str, tuple[Centres, Mean, float]] = {
     "vertex": (vertices, arithmetic, 0),
     "ring": (rings, arithmetic, 0),
     "ring, stiff": (rings, arithmetic, 0.5),
+    "ring, square root, stiff": (rings, square_root, 0.5),
     "ring, fourth root": (rings, fourth_root, 0),
     "ring, fourth root, stiff": (rings, fourth_root, 0.5),
-    "c. of r., fourth root, stiff": (centres_of_rotation, fourth_root, 0.5),
+    "c. of r., square root, stiff": (centres_of_rotation, square_root, 0.5),
 }
 READINGS = {"inherited": ("after", "before"), "compensated": ("after",)}  # the two agree where nothing is inherited
 
@@ -176,9 +184,28 @@ def figures(posed: Posed) -> dict[str, Array]:
     return {name: np.abs(measure(posed.limb, posed.world, shape) - ideal) for name, shape in shapes.items()}
 
 
+def show_class(names: tuple[str, str, str], poses: list[dict[str, Array]]) -> dict[str, Array]:
+    """Prints the medians of one class, and returns them."""
+    print(f"\n{', '.join(names):40}" + "".join(f"{figure:>16}" for figure in FIGURES))
+    medians = {name: np.median([pose[name] for pose in poses], axis=0) for name in poses[0]}
+    base = medians["Preserve Volume"]
+    for name, median in medians.items():
+        marks = np.where(median < base - 5e-5, "+", np.where(median > base + 5e-5, "-", " "))
+        print(f"{name:40}" + "".join(f"{m:15.4f}{mark}" for m, mark in zip(median, marks, strict=True)))
+    return medians
+
+
+def show_summary(edges: str, classes: list[dict[str, Array]]) -> None:
+    """Geometric means over the classes of how far from the ideal, Preserve Volume being 1; without the gap, often 0."""
+    print(f"\n{edges + ', against Preserve Volume':40}" + "".join(f"{figure:>16}" for figure in FIGURES[:-1]))
+    for name in classes[0]:
+        ratios = np.array([medians[name][:-1] / medians["Preserve Volume"][:-1] for medians in classes])
+        print(f"{name:40}" + "".join(f"{value:15.3f} " for value in np.exp(np.log(ratios).mean(axis=0))))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--poses", type=int, default=20, help="of each class on the chains; default 20")
+    parser.add_argument("--poses", type=int, default=POSES, help=f"of each class on the chains; default {POSES}")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     print(f"seed {options.seed}; medians of how far from the ideal; + better, - worse than Preserve Volume")
@@ -186,13 +213,9 @@ def main() -> None:
     for what, source in (("chains", pose_chains), ("Rigify limbs", pose_rigify)):
         for posed in source(options.poses, np.random.default_rng(options.seed)):
             found.setdefault((what, posed.edges, posed.kind), []).append(figures(posed))
-    for names, poses in found.items():
-        print(f"\n{', '.join(names):40}" + "".join(f"{figure:>16}" for figure in FIGURES))
-        base = np.median([pose["Preserve Volume"] for pose in poses], axis=0)
-        for name in poses[0]:
-            median = np.median([pose[name] for pose in poses], axis=0)
-            marks = np.where(median < base - 5e-5, "+", np.where(median > base + 5e-5, "-", " "))
-            print(f"{name:40}" + "".join(f"{m:15.4f}{mark}" for m, mark in zip(median, marks, strict=True)))
+    medians = {names: show_class(names, poses) for names, poses in found.items()}
+    for edges in READINGS:
+        show_summary(edges, [medians[names] for names in medians if names[1] == edges])
 
 
 if __name__ == "__main__":
