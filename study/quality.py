@@ -98,12 +98,12 @@ def show(found: dict[tuple[str, str, str], Array], markdown: bool) -> None:
         mark = "**{}**" if markdown else "{}*"
         cells = [mark.format(c) if b <= best.min() + 1e-9 else c for c, b in zip(cells, best, strict=True)]
         table.append([*names, *cells])
-    widths = [max(len(row[column]) for row in table) for column in range(len(titles))]
+    widths = [0 if markdown else max(len(row[column]) for row in table) for column in range(len(titles))]
     for number, row in enumerate(table):
         line = " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print(f"| {line} |" if markdown else line)
         if markdown and number == 0:
-            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+            print("|" + "---|" * len(titles))
 
 
 def main() -> None:
