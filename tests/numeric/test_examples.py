@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,3 +47,16 @@ def test_frames_spread_over_processes_are_those_of_one_call(tmp_path: Path) -> N
     at_once = skin.deform(module.animation(skin.skeleton))
     assert at_once.shape == (240, 5760, 3)
     np.testing.assert_array_equal(np.load(tmp_path / "frames.npy"), at_once)
+
+
+def test_what_the_page_on_the_method_links_to_is_there() -> None:
+    page = EXAMPLES.parent / "docs" / "method.md"
+    links = re.findall(r"\[`?([^\]`]*)`?\]\(([^)#]+)\)", page.read_text())
+    assert len(links) > 20
+    for words, target in links:
+        if target.startswith("http"):
+            continue
+        file = page.parent / target
+        assert file.is_file(), target
+        if file.suffix in (".c", ".inl"):
+            assert re.search(rf"^[a-zA-Z].*\b{words}\(", file.read_text(), re.MULTILINE), f"{words} in {target}"
