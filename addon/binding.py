@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from . import influences, inputs, node_group, points, stack, storage
+from . import influences, inputs, node_group, points, stack, storage, witness
 from . import rig as rig_module
 from .native import tps
 
@@ -26,11 +26,16 @@ class Binding:
         """Read everything again at the next update."""
         self._bound_to = None
         self._written = None
+        self._seen = {}  # what was last seen in each scene and view layer
         self._groups = None  # what the vertex groups say
         self._points = points.Points()
         self._placed = None  # where the points were when they were last skinned to their bones, and for which bones
         self._joints = None
         self._skin = None
+
+    def write_again(self):
+        """Write at the next update even if nothing changed: what is in the mesh may be of another scene or frame."""
+        self._written = None
 
     def is_on(self, mesh):
         """Whether this skin deforms that mesh; false for a skin whose object was removed."""
@@ -42,11 +47,12 @@ class Binding:
     def update(self, modifier, moment):
         """Bring the mesh's attribute up to date with this moment, if anything that it depends on has changed."""
         mesh = self.object.data
-        if mesh.is_editmode:
+        shown = modifier.show_render if moment.render else modifier.show_viewport
+        if mesh.is_editmode or not shown:
             return
         armature = inputs.read(modifier, node_group.ARMATURE)
         state, problem = stack.above(self.object, modifier, moment.render)
-        problem = problem or self._bind(mesh, armature, inputs.read(modifier, node_group.BIND), moment)
+        problem = problem or self._bind(mesh, modifier, armature, moment)
         space = None if problem else moment.space(self.object, armature)
         if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
             problem = self._place(armature, state, space, moment)
@@ -54,9 +60,9 @@ class Binding:
                 self._update_placed(mesh, modifier, armature, state, space, moment)
         self._tell(modifier, problem)
         if problem or space is None or armature.data.is_editmode:
-            self._write_nothing(mesh, modifier)
+            self._write_nothing(mesh, modifier, moment)
 
-    def _bind(self, mesh, armature, bind_to, moment):
+    def _bind(self, mesh, modifier, armature, moment):
         """Gather what the vertex groups say, unless it is known. Returns what is wrong, in words, or nothing."""
         if armature is None:
             return "Choose an armature"
@@ -67,9 +73,11 @@ class Binding:
         found = moment.weights(mesh)
         rig = moment.rig(armature)
         names = tuple(self.object.vertex_groups.keys())
+        bind_to = inputs.read(modifier, node_group.BIND)
         bound_to = (id(found), id(rig), names, bind_to)
         if self._bound_to is None or bound_to != self._bound_to[0]:
             self.forget()
+            witness.ensure(modifier, armature)
             self._bound_to = (bound_to, found, rig)  # holding these keeps their ids from being used again
             bone_of_group = np.array([_deforming(rig, name) for name in names] or [-1])
             self._groups = influences.of_groups(found, bone_of_group)
@@ -120,9 +128,18 @@ class Binding:
         settings = self._settings(modifier, moment)
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
         now = (state == stack.MOVED, settings, space.tobytes(), world.tobytes())
-        if now != self._written:
+        if self._is_news(now, moment):
             self._write(mesh, modifier, state, world, settings, space)
             self._written = now
+
+    def _is_news(self, now, moment):
+        """Whether to write. Two scenes that show the mesh at different frames each see what the other has written; if
+        both put that right at once, they would never come to rest. So the last to be edited has it."""
+        seen_before = self._seen.get(moment.place)
+        self._seen[moment.place] = now
+        if now == self._written:
+            return False
+        return self._written is None or moment.frame_changed or now != seen_before
 
     def _settings(self, modifier, moment):
         live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
@@ -147,8 +164,9 @@ class Binding:
             inputs.write(modifier, node_group.PER_VERTEX, state == stack.MOVED)
         mesh.update_tag()
 
-    def _write_nothing(self, mesh, modifier):
+    def _write_nothing(self, mesh, modifier, moment):
         """Show the mesh undeformed."""
+        self._seen[moment.place] = ()
         if self._written == ():
             return
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)

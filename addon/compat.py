@@ -86,6 +86,7 @@ def use_wildcards_5_2(node):
 
 
 _5_2 = bpy.app.version >= (5, 2, 0)
+NEEDS_WITNESS = not _5_2  # an armature in a node group's input does not make the pose a dependency: see `witness`
 input_get = input_get_5_2 if _5_2 else input_get_4_2
 input_set = input_set_5_2 if _5_2 else input_set_4_2
 input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4_2

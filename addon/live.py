@@ -22,6 +22,7 @@ class _Skins:
 
     def __init__(self):
         self.lock = threading.RLock()  # a render's handlers run in its own thread
+        self.rendering = False
         self.forget_all()
 
     def forget_all(self):
@@ -69,11 +70,13 @@ class _Skins:
         mesh = skin.object.data
         return {other.identity for other in self.bindings.values() if other is not skin and other.is_on(mesh)}
 
-    def update(self, depsgraph, changes):
+    def update(self, depsgraph, frame_changed):
         """Bring all skins up to date with an evaluated depsgraph."""
-        for obj in changes.objects:
+        if self.rendering and depsgraph.mode != "RENDER":
+            return  # the meshes have the frame that is rendered; the viewport gets its own when that is through
+        now = moment.Moment(depsgraph, self.known, frame_changed)
+        for obj in now.changes.objects:
             self.look_at(obj)
-        now = moment.Moment(depsgraph, self.known, changes)
         for key, skin in list(self.bindings.items()):
             try:
                 modifier = stack.find(skin.object, skin.uid)
@@ -121,11 +124,22 @@ def problem_of(modifier):
 
 
 @persistent
-def _on_evaluated(scene, depsgraph):
-    """Something was edited, or the frame changed, or both."""
+def _on_edited(scene, depsgraph):
     if not skins.none():
         with skins.lock:
-            skins.update(depsgraph, moment.Changes(depsgraph))
+            skins.update(depsgraph, frame_changed=False)
+
+
+@persistent
+def _on_frame_changed(scene, depsgraph):
+    if not skins.none():
+        with skins.lock:
+            skins.update(depsgraph, frame_changed=True)
+
+
+@persistent
+def _on_render_started(*_):
+    skins.rendering = True
 
 
 @persistent
@@ -142,17 +156,20 @@ def _on_replaced(*_):
 def _on_rendered(*_):
     """A render may have left its own frame in the meshes: let the viewport evaluate its own again."""
     with skins.lock:
+        skins.rendering = False
         for skin in skins.bindings.values():
+            skin.write_again()
             with contextlib.suppress(ReferenceError):  # an object that was removed
                 skin.object.update_tag()
 
 
 _HANDLERS = {
-    "depsgraph_update_post": _on_evaluated,
-    "frame_change_post": _on_evaluated,
+    "depsgraph_update_post": _on_edited,
+    "frame_change_post": _on_frame_changed,
     "load_post": _on_replaced,
     "undo_post": _on_replaced,
     "redo_post": _on_replaced,
+    "render_init": _on_render_started,
     "render_complete": _on_rendered,
     "render_cancel": _on_rendered,
 }

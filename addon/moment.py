@@ -15,8 +15,11 @@ class Known:
 class Moment:
     """A depsgraph that has just been evaluated, and what changed in it."""
 
-    def __init__(self, depsgraph, known, changes):
+    def __init__(self, depsgraph, known, frame_changed):
+        changes = Changes(depsgraph)
         self.depsgraph = depsgraph
+        self.frame_changed = frame_changed
+        self.place = depsgraph.scene.session_uid, depsgraph.view_layer.name, depsgraph.mode
         self.render = depsgraph.mode == "RENDER"
         self.changes = changes
         self._known = known

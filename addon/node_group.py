@@ -29,6 +29,7 @@ FACTOR = "Factor"
 GROUP = "Vertex Group"
 INVERT = "Invert"
 IDENTITY = "Identity"
+WITNESS = "Witness"
 PER_VERTEX = "Per Vertex Matrix"
 MESSAGE = "Message"
 
@@ -50,10 +51,11 @@ _INPUTS = (
     (GROUP, "NodeSocketFloat", "How much each point is affected: choose a vertex group with the button beside it"),
     (INVERT, "NodeSocketBool", "Affect the points that the vertex group leaves out"),
     (IDENTITY, "NodeSocketString", "What tells this skin's attributes from those of others"),
+    (WITNESS, "NodeSocketObject", "What makes a hidden armature be posed"),
     (PER_VERTEX, "NodeSocketBool", "The deformation is kept as one matrix for each point"),
     (MESSAGE, "NodeSocketString", "What is wrong"),
 )
-_HIDDEN = {IDENTITY, PER_VERTEX, MESSAGE}
+_HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, MESSAGE}
 
 
 def is_skin(modifier):

@@ -115,7 +115,11 @@ def add_skin(obj, **options):
 
 def points(obj):
     """The points of the evaluated mesh, (V, 3), in the object's space."""
-    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    return points_of(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)
+
+
+def points_of(mesh):
+    """The points of a mesh, (V, 3)."""
     result = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertices.foreach_get("co", result.reshape(-1))
     return result
@@ -206,9 +210,7 @@ def remove_curve(obj, curve):
 
 def rest(obj):
     """The points of the object's own mesh, (V, 3)."""
-    result = np.empty((len(obj.data.vertices), 3), np.float32)
-    obj.data.vertices.foreach_get("co", result.reshape(-1))
-    return result
+    return points_of(obj.data)
 
 
 def animate(armature):

@@ -54,7 +54,7 @@ def test_append_twice():
         with bpy.data.libraries.load(path) as (_there, here):
             here.collections = ["Character"]
         bpy.context.scene.collection.children.link(here.collections[0])
-    first, second = (obj for obj in bpy.data.objects if obj.type == "MESH")
+    first, second = _tubes()
     rigs = [inputs.read(obj.modifiers[SKIN], "Armature") for obj in (first, second)]
     rigs[1].animation_data_clear()
     scene.bend(rigs[1], -0.8)
@@ -99,7 +99,7 @@ def test_library_override_posed_here():
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     scene.empty()
     bpy.ops.wm.open_mainfile(filepath=saved)
-    tube = next(obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None)
+    (tube,) = _tubes()
     assert_follows(tube)
     rig = inputs.read(tube.modifiers[SKIN], "Armature")
     scene.bend(rig, 0.5)
@@ -122,7 +122,7 @@ def test_two_overrides_of_one_character():
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     scene.empty()
     bpy.ops.wm.open_mainfile(filepath=saved)
-    tubes = [obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None]
+    tubes = _tubes()
     assert len(tubes) == 2
     for tube in tubes:
         assert_follows(tube)
@@ -219,6 +219,11 @@ def test_deleted_and_brought_back_by_undo():
     bpy.ops.ed.undo()
     tube = bpy.data.objects["Tube"]
     scene.assert_same(scene.points(tube), expected, tube)
+
+
+def _tubes():
+    """The skinned objects of this file."""
+    return [obj for obj in bpy.data.objects if obj.name.startswith("Tube") and obj.library is None]
 
 
 def _override(path):

@@ -351,7 +351,7 @@ def test_a_scene_without_skins_costs_nothing():
     depsgraph = bpy.context.evaluated_depsgraph_get()
     start = time.perf_counter()
     for _ in range(1000):
-        live._on_evaluated(bpy.context.scene, depsgraph)
+        live._on_edited(bpy.context.scene, depsgraph)
     microseconds = 1e3 * (time.perf_counter() - start)
     print(f"a depsgraph update without skins: {microseconds:.2f} microseconds")
     assert microseconds < 50

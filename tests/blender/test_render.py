@@ -37,6 +37,60 @@ def test_motion_blur_shows_the_steps_between_frames():
     assert np.abs(sharp - expected).max() > 0.2
 
 
+def test_persistent_data_and_lock_interface():
+    tube, rig = scene.tube()
+    scene.animate(rig)
+    _studio()
+    expected = _render_animation("plain armature")
+    scene.add_skin(tube, method="LINEAR")
+    for persistent in (False, True):
+        for locked in (False, True):
+            bpy.context.scene.render.use_persistent_data = persistent
+            bpy.context.scene.render.use_lock_interface = locked
+            found = _render_animation(f"skin_{persistent}_{locked}")
+            assert np.abs(found - expected).max() < 0.02, (persistent, locked)
+            scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+
+
+def test_a_still_after_a_change_of_pose():
+    tube, rig = scene.tube()
+    _studio()
+    scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig, 0.5)
+    found = _render_still("skin")
+    tube.modifiers["Two-Phase Skin"].show_render = False
+    tube.modifiers["Armature"].show_render = True
+    assert np.abs(found - _render_still("armature")).max() < 0.02
+
+
+def test_shown_in_the_render_only():
+    tube, rig = scene.tube()
+    scene.animate(rig)
+    _studio()
+    expected = _render_animation("shown armature")
+    skin = scene.add_skin(tube, method="LINEAR")
+    skin.show_viewport = False
+    scene.assert_same(scene.points(tube), scene.rest(tube), tube)
+    assert np.abs(_render_animation("hidden skin") - expected).max() < 0.02
+
+
+def test_an_armature_that_is_not_rendered():
+    tube, rig = scene.tube()
+    scene.animate(rig)
+    _studio()
+    expected = _render_animation("seen rig")
+    scene.add_skin(tube, method="LINEAR")
+    rig.hide_render = True
+    rig.hide_viewport = True
+    assert np.abs(_render_animation("hidden rig") - expected).max() < 0.02
+
+
+def _render_still(name):
+    bpy.context.scene.render.filepath = scene.temporary(f"{name}.png")
+    bpy.ops.render.render(write_still=True)
+    return np.array(bpy.data.images.load(bpy.context.scene.render.filepath).pixels)
+
+
 def _studio():
     """A camera that sees the tube, and Cycles at its fastest, without randomness."""
     here = bpy.context.scene
