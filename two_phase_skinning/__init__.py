@@ -9,6 +9,7 @@ Joint mathematics is float64, vertices are float32. Wrong input raises TypeError
 shape, range or value), and the message names the argument. The method is described in docs/method.md.
 """
 
+from two_phase_skinning._build import BuildInfo, build_info
 from two_phase_skinning._core import (
     bind_local,
     bind_world,
@@ -24,12 +25,14 @@ from two_phase_skinning._skin import Skin
 from two_phase_skinning._version import __version__
 
 __all__ = [
+    "BuildInfo",
     "Separation",
     "Skeleton",
     "Skin",
     "__version__",
     "bind_local",
     "bind_world",
+    "build_info",
     "increment_local",
     "increment_world",
     "pose_world",

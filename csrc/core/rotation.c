@@ -38,9 +38,9 @@ static int orthogonalise(svd3 *d, int p, int q)
     if (!(fabs(ab) > DBL_EPSILON * sqrt(aa) * sqrt(bb))) {
         return 0;
     }
-    double zeta = (bb - aa) / (2 * ab);
-    double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta));
-    double c = 1 / hypot(1, t);
+    double zeta = (bb - aa) / (2 * ab); /* an infinite one gives t = 0 */
+    double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+    double c = 1 / sqrt(1 + t * t);
     rotate_columns(&d->w, p, q, c, c * t);
     rotate_columns(&d->v, p, q, c, c * t);
     return 1;
@@ -88,11 +88,29 @@ static double determinant(const mat3 *a)
     return vec3_dot(mat3_column(a, 0), vec3_cross(mat3_column(a, 1), mat3_column(a, 2)));
 }
 
-int mat3_singular(const mat3 *a)
+/* The cofactor matrix: det(a) times the inverse transpose. */
+static mat3 cofactors(const mat3 *a)
+{
+    vec3 x = mat3_column(a, 0), y = mat3_column(a, 1), z = mat3_column(a, 2);
+    mat3 c;
+    mat3_set_column(&c, 0, vec3_cross(y, z));
+    mat3_set_column(&c, 1, vec3_cross(z, x));
+    mat3_set_column(&c, 2, vec3_cross(x, y));
+    return c;
+}
+
+/* How far from singular a is: |det| over the cube of the largest entry, at most 6; 0 outside the range where this can
+ * be computed. The error of a cofactor formula grows with its inverse. */
+static double fatness(const mat3 *a)
 {
     double scale = largest_entry(a);
-    /* sigma_3 / sigma_1 >= |det| / |a|^3, and |a| <= 3 scale: settles the ordinary case without a decomposition. */
-    if (scale > 1e-90 && scale < 1e90 && fabs(determinant(a)) > 1e-6 * scale * scale * scale) {
+    return scale > 1e-90 && scale < 1e90 ? determinant(a) / (scale * scale * scale) : 0;
+}
+
+int mat3_singular(const mat3 *a)
+{
+    /* sigma_3 / sigma_1 >= |det| / |a|^3, and |a| <= 3 times the largest entry: settles the ordinary case. */
+    if (fabs(fatness(a)) > 1e-6) {
         return 0;
     }
     svd3 d = decompose(a);
@@ -158,7 +176,15 @@ static mat3 regular_inverse(const mat3 *m)
 
 mat3 mat3_inverse(const mat3 *a)
 {
-    return mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
+    if (fabs(fatness(a)) < 0.02) {
+        return mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
+    }
+    mat3 c = cofactors(a);
+    double inverse_determinant = 1 / determinant(a);
+    for (int i = 0; i < 9; i++) {
+        c.m[i / 3][i % 3] *= inverse_determinant;
+    }
+    return mat3_transpose(&c);
 }
 
 affine affine_inverse(const affine *a)
@@ -233,6 +259,55 @@ static mat3 polar_rotation(const mat3 *a)
     return d.sigma[1] > 0 ? rotation_of(&d, 1) : MAT3_ONE;
 }
 
+/* Is it a proper rotation, to rounding? */
+static int is_rotation(const mat3 *x)
+{
+    double off = 0;
+    for (int i = 0; i < 3; i++) {
+        for (int k = i; k < 3; k++) {
+            off = fmax(off, fabs(vec3_dot(mat3_column(x, i), mat3_column(x, k)) - (i == k)));
+        }
+    }
+    return off <= 1e-14 && determinant(x) > 0;
+}
+
+static double square(const mat3 *a)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++) {
+        sum += a->m[i / 3][i % 3] * a->m[i / 3][i % 3];
+    }
+    return sum;
+}
+
+/* The polar rotation of a matrix that is far from singular and not mirrored, by Newton's iteration with the first steps
+ * scaled (Higham 1986). Quadratic: a step smaller than 1e-8 is the last. */
+static mat3 newton_rotation(const mat3 *a)
+{
+    mat3 x = *a;
+    for (int step = 0; step < 12; step++) {
+        mat3 c = cofactors(&x), next;
+        double over = 1 / determinant(&x), scale = 1, moved = 0;
+        if (step < 3) {
+            scale = sqrt(sqrt(square(&c) / square(&x)) * over);
+        }
+        for (int i = 0; i < 9; i++) {
+            double from = x.m[i / 3][i % 3];
+            double to = 0.5 * (scale * from + c.m[i / 3][i % 3] * over / scale);
+            moved += (to - from) * (to - from);
+            next.m[i / 3][i % 3] = to;
+        }
+        x = next;
+        if (moved < 1e-16) {
+            break;
+        }
+    }
+    return x;
+}
+
+/* The decompositions below are exact for every input, and slow. A matrix fat enough for this needs none of them. */
+#define FAT 1e-3
+
 /* Where only the dominant pair v_0 -> u_0 is determined (or nothing is): the nearest to `near` among those. */
 static mat3 nearest_rotation(const svd3 *d, const mat3 *near)
 {
@@ -256,9 +331,19 @@ static mat3 normalised(const mat3 *a)
 
 mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
 {
+    if (fabs(fatness(a)) > FAT) {
+        mat3 inverse = mat3_inverse(a);
+        mat3 q = mat3_mul(c, &inverse);
+        if (is_rotation(&q)) {
+            return q; /* |q a - c| = 0 */
+        }
+    }
     mat3 from = normalised(a), to = normalised(c);
     mat3 from_transposed = mat3_transpose(&from);
     mat3 cat = mat3_mul(&to, &from_transposed);
+    if (fatness(&cat) > FAT) {
+        return newton_rotation(&cat);
+    }
     svd3 d = decompose(&cat);
     int dominant = d.sigma[1] <= SINGULAR * d.sigma[0];
     if (dominant && (d.sigma[1] == 0 || mat3_singular(a) || mat3_singular(c))) {
@@ -288,17 +373,27 @@ static mat3 least_rotation(const mat3 *o)
     return r;
 }
 
-void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
+static mat3 polar_rotation_of_any(const mat3 *x)
 {
     svd3 d = decompose(x);
     if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
-        *rotation = nearest_rotation(&d, &MAT3_ONE);
-    } else if (d.sigma[2] > SINGULAR * d.sigma[0] && determinant(&d.w) < 0) {
-        mat3 o = rotation_of(&d, -1);
-        *rotation = least_rotation(&o);
-    } else {
-        *rotation = rotation_of(&d, 1);
+        return nearest_rotation(&d, &MAT3_ONE);
     }
+    if (d.sigma[2] > SINGULAR * d.sigma[0] && determinant(&d.w) < 0) {
+        mat3 o = rotation_of(&d, -1);
+        return least_rotation(&o);
+    }
+    return rotation_of(&d, 1);
+}
+
+void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
+{
+    if (is_rotation(x)) { /* with no scale at all, rather than one of 1 + rounding */
+        *rotation = *x;
+        *stretch = MAT3_ONE;
+        return;
+    }
+    *rotation = fatness(x) > FAT ? newton_rotation(x) : polar_rotation_of_any(x);
     mat3 rt = mat3_transpose(rotation);
     *stretch = mat3_mul(&rt, x);
 }

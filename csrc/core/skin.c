@@ -54,8 +54,11 @@ static int64_t canonical_row(entry *row, int64_t count, int normalised)
     if (!normalised) {
         normalise(row, kept);
     }
+    for (int64_t i = 0; i < kept; i++) { /* as they will be kept: equal weights there are equal here */
+        row[i].weight = (float)row[i].weight;
+    }
     qsort(row, (size_t)kept, sizeof *row, heaviest_first);
-    while (kept > 0 && !((float)row[kept - 1].weight > 0)) {
+    while (kept > 0 && !(row[kept - 1].weight > 0)) {
         kept--;
     }
     return kept;
@@ -125,10 +128,8 @@ static tps_status number_joints(tps_skin *skin, const rows *r, int32_t *number)
     }
     double total = 0;
     for (int64_t e = 0; e < count; e++) {
-        /* as they are kept, so that a copy of the skin computes the same bits */
-        float weight = (float)r->entries[e].weight;
-        skin->share[number[r->entries[e].joint]] += weight;
-        total += weight;
+        skin->share[number[r->entries[e].joint]] += r->entries[e].weight;
+        total += r->entries[e].weight;
     }
     for (int32_t u = 0; u < skin->used_count; u++) {
         skin->share[u] /= total;

@@ -8,14 +8,14 @@ static PyMethodDef methods[] = {
     METHOD(bind_local),        METHOD(bind_world),          METHOD(pose_world),      METHOD(user_local),
     METHOD(skinning_matrices), METHOD(world_from_skinning), METHOD(increment_local), METHOD(increment_world),
     METHOD(skeleton),          METHOD(support_joints),      METHOD(separate),        METHOD(skin),
-    METHOD(skin_weighted),     METHOD(skin_arrays),         METHOD(deform),          {NULL, NULL, 0, NULL},
+    METHOD(kernels),           METHOD(skin_weighted),       METHOD(skin_arrays),     METHOD(deform),
+    {NULL, NULL, 0, NULL},
 };
 
 static int execute(PyObject *module)
 {
-    (void)module;
     import_array1(-1);
-    return 0;
+    return PyModule_AddStringConstant(module, "compiler", __VERSION__);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -77,7 +77,7 @@ static PyObject *raise_weights(tps_status status, const tps_mesh *mesh, int64_t 
     }
 }
 
-static PyObject *make_skin(const mesh_arrays *m, int joint_count, int normalised)
+static PyObject *make_skin(const mesh_arrays *m, int joint_count, int normalised, int kernel)
 {
     tps_mesh mesh = {.vertex_count = PyArray_DIM(m->points, 0),
                      .joint_count = joint_count,
@@ -87,7 +87,8 @@ static PyObject *make_skin(const mesh_arrays *m, int joint_count, int normalised
                      .entry_count = PyArray_DIM(m->joints, 0),
                      .joints = PyArray_DATA(m->joints),
                      .weights = PyArray_DATA(m->weights),
-                     .normalised = normalised};
+                     .normalised = normalised,
+                     .kernel = kernel};
     tps_skin *skin = NULL;
     int64_t where = -1;
     tps_status status;
@@ -103,17 +104,18 @@ static PyObject *make_skin(const mesh_arrays *m, int joint_count, int normalised
     return capsule;
 }
 
-const char skin_doc[] = "skin(points, normals, row_start, joints, weights, joint_count, normalised)\n--\n\n"
+const char skin_doc[] = "skin(points, normals, row_start, joints, weights, joint_count, normalised, kernel=0)\n--\n\n"
                         "Makes the core's skin from weights in compressed rows, in a capsule.";
 
 PyObject *py_skin(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     (void)module;
-    static char *names[] = {"points", "normals", "row_start", "joints", "weights", "joint_count", "normalised", NULL};
+    static char *names[] = {"points",      "normals",    "row_start", "joints", "weights",
+                            "joint_count", "normalised", "kernel",    NULL};
     PyObject *points, *normals, *row_start, *joints, *weights, *capsule = NULL;
-    int joint_count, normalised;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOOip:skin", names, &points, &normals, &row_start, &joints,
-                                     &weights, &joint_count, &normalised)) {
+    int joint_count, normalised, kernel = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOOip|i:skin", names, &points, &normals, &row_start, &joints,
+                                     &weights, &joint_count, &normalised, &kernel)) {
         return NULL;
     }
     if (joint_count < 0) {
@@ -121,7 +123,7 @@ PyObject *py_skin(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     mesh_arrays m = {0};
     if (read_mesh(&m, points, normals, row_start, joints, weights) == 0) {
-        capsule = make_skin(&m, joint_count, normalised);
+        capsule = make_skin(&m, joint_count, normalised, kernel);
     }
     release_array(m.points);
     release_array(m.normals);
@@ -129,6 +131,26 @@ PyObject *py_skin(PyObject *module, PyObject *args, PyObject *kwargs)
     release_array(m.joints);
     release_array(m.weights);
     return capsule;
+}
+
+const char kernels_doc[] = "kernels()\n--\n\nThe names of the kernels that this machine can run, best first.";
+
+PyObject *py_kernels(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    (void)module;
+    static char *names[] = {NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, ":kernels", names)) {
+        return NULL;
+    }
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && tps_kernel_name(i); i++) {
+        PyObject *name = PyUnicode_FromString(tps_kernel_name(i));
+        if (!name || PyList_Append(list, name)) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(name);
+    }
+    return list;
 }
 
 const char skin_weighted_doc[] = "skin_weighted(skin)\n--\n\nbool (J,): does any vertex have weight on the joint?";

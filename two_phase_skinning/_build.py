@@ -1,0 +1,21 @@
+"""What this build is, for reports and benchmarks."""
+
+from typing import TypedDict
+
+from two_phase_skinning import _core
+from two_phase_skinning._version import __version__
+
+
+class BuildInfo(TypedDict):
+    """The version; the kernel that new skins use; all that this machine can run, best first; and the C compiler."""
+
+    version: str
+    kernel: str
+    kernels: list[str]
+    compiler: str
+
+
+def build_info() -> BuildInfo:
+    """What runs: a dict with ``version``, ``kernel``, ``kernels`` and ``compiler``; see BuildInfo."""
+    kernels = _core.kernels()
+    return {"version": __version__, "kernel": kernels[0], "kernels": kernels, "compiler": _core.compiler}
