@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from . import influences, inputs, node_group, points, stack, storage, witness
+from . import editing, influences, inputs, node_group, points, stack, storage, witness
 from . import rig as rig_module
 from .native import tps
 
@@ -48,7 +48,7 @@ class Binding:
         """Bring the mesh's attribute up to date with this moment, if anything that it depends on has changed."""
         mesh = self.object.data
         shown = modifier.show_render if moment.render else modifier.show_viewport
-        if mesh.is_editmode or not shown:
+        if not shown or (mesh.is_editmode and not self._follow_edits(mesh, modifier, moment)):
             return
         armature = inputs.read(modifier, node_group.ARMATURE)
         state, problem = stack.above(self.object, modifier, moment.render)
@@ -62,6 +62,22 @@ class Binding:
         if problem or space is None or armature.data.is_editmode:
             self._write_nothing(mesh, modifier, moment)
 
+    def _follow_edits(self, mesh, modifier, moment):
+        """Let Blender bring the mesh up to date with Edit Mode where its vertices or weights are others than before.
+        Returns whether the skin is shown in Edit Mode."""
+        count = editing.vertex_count(mesh)
+        if count > editing.LIMIT or not modifier.show_in_editmode:
+            return False
+        if self._skin is None or count != len(mesh.vertices) or moment.changes.weights_of(mesh):
+            self.object.update_from_editmode()
+        return True
+
+    def fail(self, modifier, problem, moment):
+        """Show the rest shape and what is wrong; all is read anew at the next update."""
+        self.forget()
+        self._write_nothing(self.object.data, modifier, moment)
+        self._tell(modifier, problem)
+
     def _bind(self, mesh, modifier, armature, moment):
         """Gather what the vertex groups say, unless it is known. Returns what is wrong, in words, or nothing."""
         if armature is None:
@@ -70,7 +86,7 @@ class Binding:
             return f'"{armature.name}" is not an armature: choose one'
         if not len(mesh.vertices):
             return "The mesh has no vertices"
-        found = moment.weights(mesh)
+        found = moment.weights(self.object)
         rig = moment.rig(armature)
         names = tuple(self.object.vertex_groups.keys())
         bind_to = inputs.read(modifier, node_group.BIND)
@@ -92,7 +108,8 @@ class Binding:
                 "have them: move what deforms them below Two-Phase Skin"
             )
         edited = moment.changes.points_of(self.object.data)
-        changed = self._points.read(self.object, moment, state == stack.KEYED, edited)
+        keyed = state == stack.KEYED and not self.object.data.is_editmode
+        changed = self._points.read(self.object, moment, keyed, edited)
         if changed:
             self._written = None
         if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):
@@ -127,9 +144,10 @@ class Binding:
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
         settings = self._settings(modifier, moment)
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
-        now = (state == stack.MOVED, settings, space.tobytes(), world.tobytes())
+        per_vertex = state == stack.MOVED or mesh.is_editmode
+        now = (per_vertex, mesh.is_editmode, settings, space.tobytes(), world.tobytes())
         if self._is_news(now, moment):
-            self._write(mesh, modifier, state, world, settings, space)
+            self._write(mesh, modifier, per_vertex, world, settings, space)
             self._written = now
 
     def _is_news(self, now, moment):
@@ -146,13 +164,12 @@ class Binding:
         method = _METHODS[inputs.read(live, node_group.METHOD)]
         return method, _INHERITED[inputs.read(live, node_group.INHERITED)]
 
-    def _write(self, mesh, modifier, state, world, settings, space):
+    def _write(self, mesh, modifier, per_vertex, world, settings, space):
         method, inherited = settings
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)
-        if state == stack.MOVED:
+        if per_vertex:
             matrices = self._skin.matrices(world, method=method, inherited=inherited, space=space)
             _store_matrices(mesh, name, matrices)
-            storage.discard(mesh, [name])
         else:
             now = self._points.now
             points = None if now is self._bound_points else now
@@ -160,8 +177,8 @@ class Binding:
             np.subtract(self._moved, now, out=self._offset)
             storage.store(mesh, name, self._offset)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])
-        if inputs.read(modifier, node_group.PER_VERTEX) != (state == stack.MOVED):
-            inputs.write(modifier, node_group.PER_VERTEX, state == stack.MOVED)
+        if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
+            inputs.write(modifier, node_group.PER_VERTEX, per_vertex)
         mesh.update_tag()
 
     def _write_nothing(self, mesh, modifier, moment):
@@ -170,7 +187,8 @@ class Binding:
         if self._written == ():
             return
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)
-        if storage.discard(mesh, attribute_names(name)):
+        remove = editing.clear if mesh.is_editmode else storage.discard
+        if remove(mesh, attribute_names(name)):
             mesh.update_tag()
         self._written = ()
 
@@ -200,8 +218,11 @@ def _deforming(rig, name):
 
 def _store_matrices(mesh, name, matrices):
     """(V, 3, 4) as the four columns of (matrix - 1)."""
+    store = editing.store if mesh.is_editmode else storage.store
     for k, column in enumerate(node_group.COLUMNS):
         values = np.ascontiguousarray(matrices[:, :, k])
         if k < 3:
             values[:, k] -= 1
-        storage.store(mesh, name + column, values)
+        store(mesh, name + column, values)
+    if not mesh.is_editmode:
+        storage.discard(mesh, [name])

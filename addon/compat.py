@@ -85,6 +85,11 @@ def use_wildcards_5_2(node):
         node.inputs["Pattern Mode"].default_value = "Wildcard"
 
 
+def hide_group_selector_4_2(modifier):
+    """Do not show which node group stands behind the modifier (`show_group_selector` came with 4.2)."""
+    modifier.show_group_selector = False
+
+
 _5_2 = bpy.app.version >= (5, 2, 0)
 NEEDS_WITNESS = not _5_2  # an armature in a node group's input does not make the pose a dependency: see `witness`
 input_get = input_get_5_2 if _5_2 else input_get_4_2
@@ -93,4 +98,5 @@ input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4
 input_attribute_set = input_attribute_set_5_2 if _5_2 else input_attribute_set_4_2
 input_path = input_path_5_2 if _5_2 else input_path_4_2
 use_wildcards = use_wildcards_5_2 if bpy.app.version >= (5, 0, 0) else use_wildcards_4_2
+hide_group_selector = hide_group_selector_4_2
 add_warning_node = add_warning_node_4_3 if bpy.app.version >= (4, 3, 0) else add_warning_node_4_2

@@ -89,12 +89,14 @@ class _Skins:
                 self._update_one(skin, modifier, now)
 
     def _update_one(self, skin, modifier, now):
+        skin.mesh = skin.object.data
         try:
-            skin.mesh = skin.object.data
             skin.update(modifier, now)
-        except Exception:  # a handler that raises would leave the other skins behind
-            traceback.print_exc()
-            skin.forget()
+        except Exception as error:  # one skin that fails must not leave the others behind
+            problem = f"This pose cannot be computed: {error}"
+            if problem != skin.problem:  # once, not at each update
+                traceback.print_exc()
+            skin.fail(modifier, problem, now)
 
     def _clean_up(self, skin):
         """Remove the attributes of a skin that is no more."""

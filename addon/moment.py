@@ -51,11 +51,15 @@ class Moment:
             self._rigs[uid] = found
         return found
 
-    def weights(self, mesh):
-        """The mesh's weights: the same object as before unless they changed."""
+    def weights(self, obj):
+        """The weights of the object's mesh: the same as before unless they changed."""
+        mesh = obj.data
         uid = mesh.session_uid
         if uid not in self._weights:
-            self._weights[uid] = self._known.weights.get(mesh, changed=self.changes.weights_of(mesh))
+            changed = self.changes.weights_of(mesh)
+            if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
+                changed = self.changes.points_of(mesh)
+            self._weights[uid] = self._known.weights.get(mesh, changed)
         return self._weights[uid]
 
     def space(self, obj, armature):

@@ -4,7 +4,7 @@
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
-from . import inputs, live, native, node_group, stack
+from . import compat, inputs, live, native, node_group, stack
 
 _METHOD_ITEMS = (
     ("TWO_PHASE", "Two-Phase", "Scale first, as the bones stretch the flesh, then bend without losing volume"),
@@ -109,11 +109,13 @@ def _add(obj, armature, method):
 def _replace(obj, modifier, method):
     """A new skin in the place of an Armature modifier, which is muted."""
     index = obj.modifiers.find(modifier.name)
+    shown = modifier.show_in_editmode, modifier.show_on_cage
     group, invert, armature = modifier.vertex_group, modifier.invert_vertex_group, modifier.object
     bind_to = _BINDS[modifier.use_vertex_groups, modifier.use_bone_envelopes]
     modifier.show_viewport = modifier.show_render = False
     skin = _new_skin(obj, armature, method, index)
     inputs.write(skin, node_group.BIND, bind_to)
+    skin.show_in_editmode, skin.show_on_cage = shown
     if group in obj.vertex_groups:  # Blender ignores a name that no group has
         inputs.write_group(skin, node_group.GROUP, group)
         inputs.write(skin, node_group.INVERT, invert)
@@ -125,7 +127,7 @@ def _new_skin(obj, armature, method, index):
     skin.node_group = node_group.ensure()
     inputs.write(skin, node_group.ARMATURE, armature)
     inputs.write(skin, node_group.METHOD, node_group.METHODS[method])
-    skin.show_group_selector = False
+    compat.hide_group_selector(skin)
     obj.modifiers.move(obj.modifiers.find(skin.name), index)
     obj.modifiers.active = skin
     return skin

@@ -21,21 +21,21 @@ class Points:
             mix = _mix(obj, moment)
             if self.now is not None and mix == self._mix and not edited:
                 return False
-            found = self._mixed(mesh, mix, moment)
+            found = self._mixed(obj, mix, moment)
         else:
             mix = None
             if self.now is not None and self._mix is None and not edited:
                 return False
-            found = _read(mesh.attributes["position"].data, "vector", len(mesh.vertices))
+            found = _read(mesh.vertices, "co", len(mesh.vertices))
         self._mix = mix
         if self.now is not None and np.array_equal(found, self.now):
             return False
         self.now = found
         return True
 
-    def _mixed(self, mesh, mix, moment):
+    def _mixed(self, obj, mix, moment):
         """The mix of relative keys, in Blender's order and in its precision."""
-        keys = mesh.shape_keys
+        keys = obj.data.shape_keys
         blocks = keys.key_blocks
         reference = blocks.find(keys.reference_key.name)
         result = self._block(blocks, reference).copy()
@@ -43,7 +43,7 @@ class Points:
             difference = self._block(blocks, index) - self._block(blocks, base)
             factor = np.float32(value)
             if group >= 0:
-                factor = factor * moment.weights(mesh).of_group(group)[:, None]
+                factor = factor * moment.weights(obj).of_group(group)[:, None]
             result += factor * difference
         return result
 

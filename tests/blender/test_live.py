@@ -355,3 +355,52 @@ def test_a_scene_without_skins_costs_nothing():
     microseconds = 1e3 * (time.perf_counter() - start)
     print(f"a depsgraph update without skins: {microseconds:.2f} microseconds")
     assert microseconds < 50
+
+
+def test_a_pose_that_is_not_finite():
+    tube, rig = linear()
+    scene.points(tube)
+    skin = tube.modifiers["Two-Phase Skin"]
+    bone = rig.pose.bones["bone1"]
+    bone.location.x = float("inf")
+    scene.assert_same(scene.points(tube), scene.rest(tube), tube)
+    assert "This pose cannot be computed" in inputs.read(skin, "Message")
+    bone.location.x = 0
+    assert_follows(tube)
+    assert inputs.read(skin, "Message") == ""
+
+
+def test_scale_zero():
+    tube, rig = linear()
+    rig.pose.bones["bone1"].scale = (0, 1, 0)
+    assert_follows(tube)
+    rig.pose.bones["bone1"].scale = (0, 0, 0)
+    assert_follows(tube)
+    rig.scale = (1, 0, 1)
+    scene.assert_same(scene.points(tube), scene.rest(tube), tube)
+
+
+def test_weight_paint_mode():
+    tube, _rig = linear()
+    scene.activate(tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    assert_follows(tube)
+    for weight in (0.2, 0.8):
+        tube.vertex_groups["bone1"].add(list(range(200, 400)), weight, "REPLACE")
+        assert_follows(tube)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert_follows(tube)
+
+
+def test_a_mesh_that_is_sculpted():
+    tube, _rig = linear()
+    scene.activate(tube)
+    bpy.ops.object.mode_set(mode="SCULPT")
+    assert_follows(tube)
+    points = scene.rest(tube)
+    points[100:200] *= 1.2
+    tube.data.vertices.foreach_set("co", points.reshape(-1))
+    tube.data.update()
+    assert_follows(tube)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert_follows(tube)
