@@ -51,7 +51,8 @@ class Binding:
         if not shown or (mesh.is_editmode and not self._follow_edits(mesh, modifier, moment)):
             return
         armature = inputs.read(modifier, node_group.ARMATURE)
-        state, problem = stack.above(self.object, modifier, moment.render)
+        self._multi = inputs.read(modifier, node_group.MULTI)
+        state, problem = stack.above(self.object, modifier, moment.render, self._multi)
         problem = problem or self._bind(mesh, modifier, armature, moment)
         space = None if problem else moment.space(self.object, armature)
         if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
@@ -66,7 +67,8 @@ class Binding:
         """Let Blender bring the mesh up to date with Edit Mode where its vertices or weights are others than before.
         Returns whether the skin is shown in Edit Mode."""
         count = editing.vertex_count(mesh)
-        if count > editing.LIMIT or not modifier.show_in_editmode:
+        multi = inputs.read(modifier, node_group.MULTI)
+        if count > editing.LIMIT or multi or not modifier.show_in_editmode:
             return False
         if self._skin is None or count != len(mesh.vertices) or moment.changes.weights_of(mesh):
             self.object.update_from_editmode()
@@ -102,10 +104,10 @@ class Binding:
 
     def _place(self, armature, state, space, moment):
         """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
-        if state == stack.MOVED and self._by_position:
+        if state == stack.MOVED and (self._by_position or self._multi):
             return (
-                "Bone envelopes and B-bones of several segments need the points where the mesh or its shape keys "
-                "have them: move what deforms them below Two-Phase Skin"
+                "Multi Modifier, bone envelopes and B-bones of several segments need the points where the mesh or its "
+                "shape keys have them: move what deforms them below Two-Phase Skin"
             )
         edited = moment.changes.points_of(self.object.data)
         keyed = state == stack.KEYED and not self.object.data.is_editmode
@@ -145,7 +147,7 @@ class Binding:
         settings = self._settings(modifier, moment)
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
         per_vertex = state == stack.MOVED or mesh.is_editmode
-        now = (per_vertex, mesh.is_editmode, settings, space.tobytes(), world.tobytes())
+        now = (per_vertex, mesh.is_editmode, self._multi, settings, space.tobytes(), world.tobytes())
         if self._is_news(now, moment):
             self._write(mesh, modifier, per_vertex, world, settings, space)
             self._written = now
@@ -174,8 +176,9 @@ class Binding:
             now = self._points.now
             points = None if now is self._bound_points else now
             self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._moved, space=space)
-            np.subtract(self._moved, now, out=self._offset)
-            storage.store(mesh, name, self._offset)
+            if not self._multi:
+                np.subtract(self._moved, now, out=self._offset)
+            storage.store(mesh, name, self._moved if self._multi else self._offset)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])
         if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
             inputs.write(modifier, node_group.PER_VERTEX, per_vertex)

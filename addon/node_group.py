@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The node group that stands behind the modifier.
 
-It moves each point by an offset that `live` writes into an attribute of the mesh. The offset comes in one of two forms:
+It moves each point by an offset that `live` writes into an attribute of the mesh, in one of these forms:
 
 - *offset*: one vector a point. The fast one, for meshes whose points reach the modifier as they are in the mesh.
+- with *Multi Modifier*: the place that the point is to go to, for what this skin deforms is not what reaches it.
 - *per vertex matrix*: four vectors a point, the columns of (matrix - 1). For points that something above has moved
   already (shape keys, lattices, another skin): offset = x·column_x + y·column_y + z·column_z + column_t, which is
   exact wherever they are now.
@@ -28,6 +29,7 @@ BIND = "Bind To"
 FACTOR = "Factor"
 GROUP = "Vertex Group"
 INVERT = "Invert"
+MULTI = "Multi Modifier"
 IDENTITY = "Identity"
 WITNESS = "Witness"
 PER_VERTEX = "Per Vertex Matrix"
@@ -50,6 +52,7 @@ _INPUTS = (
     (FACTOR, "NodeSocketFloat", "How much of the deformation is applied"),
     (GROUP, "NodeSocketFloat", "How much each point is affected: choose a vertex group with the button beside it"),
     (INVERT, "NodeSocketBool", "Affect the points that the vertex group leaves out"),
+    (MULTI, "NodeSocketBool", "Deform what the skin above deforms, not its result, and mix both by the vertex group"),
     (IDENTITY, "NodeSocketString", "What tells this skin's attributes from those of others"),
     (WITNESS, "NodeSocketObject", "What makes a hidden armature be posed"),
     (PER_VERTEX, "NodeSocketBool", "The deformation is kept as one matrix for each point"),
@@ -119,17 +122,29 @@ def _declare(tree):
 def _offset(wires, source):
     """What to add to each point: the stored deformation, weighted by the factor and the vertex group."""
     name = wires.join(PREFIX, source.outputs[IDENTITY], -1)
-    stored = wires.named_vector(name, 2, -1)
+    stored, exists = wires.named_vector_exists(name, 2, -1)
     composed = _per_vertex_offset(wires, name)
     choice = wires.node("GeometryNodeSwitch", 4, -1, input_type="VECTOR", Switch=source.outputs[PER_VERTEX])
     wires.link(stored, wires.socket(choice.inputs, "False"))
     wires.link(composed, wires.socket(choice.inputs, "True"))
+    wanted = wires.node("GeometryNodeSwitch", 4.5, -1, input_type="VECTOR", Switch=source.outputs[MULTI])
+    wires.link(wires.socket(choice.outputs, "Output"), wires.socket(wanted.inputs, "False"))
+    wires.link(_towards(wires, stored, exists), wires.socket(wanted.inputs, "True"))
     inverse = wires.math("SUBTRACT", 2, 2, 1.0, source.outputs[GROUP])
     mask = wires.node("GeometryNodeSwitch", 3, 2, input_type="FLOAT", Switch=source.outputs[INVERT])
     wires.link(source.outputs[GROUP], wires.socket(mask.inputs, "False"))
     wires.link(inverse, wires.socket(mask.inputs, "True"))
     strength = wires.math("MULTIPLY", 4, 2, wires.socket(mask.outputs, "Output"), source.outputs[FACTOR])
-    return wires.vector("SCALE", 5, 0, wires.socket(choice.outputs, "Output"), Scale=strength)
+    return wires.vector("SCALE", 5, 0, wires.socket(wanted.outputs, "Output"), Scale=strength)
+
+
+def _towards(wires, stored, exists):
+    """From where a point is to the place that is stored for it, if there is one."""
+    position = wires.node("GeometryNodeInputPosition", 2, -1.5).outputs[0]
+    way = wires.vector("SUBTRACT", 3, -1.5, stored, position)
+    switch = wires.node("GeometryNodeSwitch", 3.5, -1.5, input_type="VECTOR", Switch=exists)
+    wires.link(way, wires.socket(switch.inputs, "True"))
+    return wires.socket(switch.outputs, "Output")
 
 
 def _per_vertex_offset(wires, name):
@@ -205,8 +220,11 @@ class _Wires:
         return next(socket for socket in sockets if socket.enabled and socket.name == name)
 
     def named_vector(self, name, column, row):
+        return self.named_vector_exists(name, column, row)[0]
+
+    def named_vector_exists(self, name, column, row):
         node = self.node("GeometryNodeInputNamedAttribute", column, row, data_type="FLOAT_VECTOR", Name=name)
-        return self.socket(node.outputs, "Attribute")
+        return self.socket(node.outputs, "Attribute"), self.socket(node.outputs, "Exists")
 
     def join(self, first, second, row):
         """Two texts as one; either is a constant or an output."""

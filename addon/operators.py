@@ -110,11 +110,13 @@ def _replace(obj, modifier, method):
     """A new skin in the place of an Armature modifier, which is muted."""
     index = obj.modifiers.find(modifier.name)
     shown = modifier.show_in_editmode, modifier.show_on_cage
+    multi = modifier.use_multi_modifier
     group, invert, armature = modifier.vertex_group, modifier.invert_vertex_group, modifier.object
     bind_to = _BINDS[modifier.use_vertex_groups, modifier.use_bone_envelopes]
     modifier.show_viewport = modifier.show_render = False
     skin = _new_skin(obj, armature, method, index)
     inputs.write(skin, node_group.BIND, bind_to)
+    inputs.write(skin, node_group.MULTI, multi)
     skin.show_in_editmode, skin.show_on_cage = shown
     if group in obj.vertex_groups:  # Blender ignores a name that no group has
         inputs.write_group(skin, node_group.GROUP, group)
@@ -143,8 +145,6 @@ def _check_editable(obj):
 def _check_replaceable(obj, modifier):
     if not (modifier.use_vertex_groups or modifier.use_bone_envelopes):
         raise Refusal(f'"{obj.name}": "{modifier.name}" binds to nothing. Turn its Vertex Groups or Bone Envelopes on')
-    if modifier.use_multi_modifier:
-        raise Refusal(f'"{obj.name}": "{modifier.name}" has Multi Modifier on. Turn it off first')
 
 
 def _armature_named(name):

@@ -31,8 +31,13 @@ _QUIET_PREFIXES = ("FunctionNode", "GeometryNodeInput", "GeometryNodeTool", "Nod
 AS_IS, KEYED, MOVED, REFUSED = "AS_IS", "KEYED", "MOVED", "REFUSED"
 
 
-def above(obj, skin, render=False):
-    """How the points reach the skin: AS_IS in the mesh, KEYED by shape keys alone, MOVED, or REFUSED; then why."""
+def above(obj, skin, render=False, multi=False):
+    """How the points reach the skin: AS_IS in the mesh, KEYED by shape keys alone, MOVED, or REFUSED; then why.
+
+    multi: how they reach the skin or Armature modifier right above it, which is the one that this skin is mixed with.
+    """
+    if multi:
+        skin = _mixed_with(obj, skin, render)
     state = _shape_keys(obj)
     for modifier in obj.modifiers:
         if modifier.persistent_uid == skin.persistent_uid:
@@ -45,6 +50,16 @@ def above(obj, skin, render=False):
         if effect == MOVED:
             state = MOVED
     return state, ""
+
+
+def _mixed_with(obj, skin, render):
+    before = skin
+    for modifier in obj.modifiers:
+        if modifier.persistent_uid == skin.persistent_uid:
+            break
+        if modifier.show_render if render else modifier.show_viewport:
+            before = modifier
+    return before if before.type == "ARMATURE" or node_group.is_skin(before) else skin
 
 
 def _shape_keys(obj):
