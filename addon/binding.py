@@ -3,11 +3,12 @@
 
 import numpy as np
 
-from . import editing, influences, inputs, node_group, points, stack, storage, witness
+from . import editing, influences, inputs, node_group, points, stack, storage, weights, witness
 from . import rig as rig_module
 from .native import tps
 
 _METHODS = {name: key.lower() for key, name in node_group.METHODS.items()}
+_SETTINGS = (node_group.METHOD, node_group.INHERITED, node_group.FACTOR, node_group.GROUP, node_group.INVERT)
 _INHERITED = {"After Bend": "after", "Before Bend": "before"}
 
 
@@ -20,6 +21,7 @@ class Binding:
         self.mesh = obj.data
         self.identity = ""
         self.problem = ""
+        self._set_to = None
         self.forget()
 
     def forget(self):
@@ -88,7 +90,7 @@ class Binding:
             return f'"{armature.name}" is not an armature: choose one'
         if not len(mesh.vertices):
             return "The mesh has no vertices"
-        found = moment.weights(self.object)
+        found = moment.weights(self.object, doubtful=self._settings_changed(modifier))
         rig = moment.rig(armature)
         names = tuple(self.object.vertex_groups.keys())
         bind_to = inputs.read(modifier, node_group.BIND)
@@ -102,6 +104,21 @@ class Binding:
             self._by_position = influences.needs_position(rig, self._groups, bind_to)
         return ""
 
+    def _settings_changed(self, modifier):
+        """Of a large mesh: whether modifiers or shape keys are set otherwise than at the last update. Blender then
+        reports the mesh as changed, weights or not."""
+        if len(self.object.data.vertices) <= weights.LARGE:
+            return False  # it is read as a whole in any case
+        keys = self.object.data.shape_keys
+        now = (
+            [(m.name, m.show_viewport, m.show_render, m.show_in_editmode) for m in self.object.modifiers],
+            [inputs.read(modifier, name) for name in _SETTINGS],
+            [(key.value, key.mute) for key in keys.key_blocks] if keys is not None else (),
+        )
+        changed = self._set_to is not None and now != self._set_to
+        self._set_to = now
+        return changed
+
     def _place(self, armature, state, space, moment):
         """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
         if state == stack.MOVED and (self._by_position or self._multi):
@@ -114,6 +131,8 @@ class Binding:
         changed = self._points.read(self.object, moment, keyed, edited)
         if changed:
             self._written = None
+        if self._joints is not None and self._joints.curves != self._bound_to[2].curves:
+            self._joints = self._placed = None  # the segments of B-bones at rest are others
         if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):
             return "" if self._skin else self._nothing_bound(armature)
         self._placed = space.tobytes()

@@ -43,23 +43,27 @@ class Moment:
         found = self._rigs.get(uid)
         if found is None:
             signature, found = self._known.rigs.get(uid, (None, None))
-            if found is None or self.changes.touched(armature) or self.changes.touched(armature.data):
+            touched = found is None or self.changes.touched(armature.data)
+            # A new frame alone touches the data where drivers change the curves of B-bones, and comes without flags.
+            if found is None or (touched and not (self.frame_changed and self.changes.unflagged(armature.data))):
                 now = rig.signature(armature, found is None or self.changes.more_than_posed(armature))
                 if found is None or not rig.same(now, signature):
                     found = rig.Rig(armature)
                     self._known.rigs[uid] = rig.signature(armature, True), found
+            if touched and (found.segments > 1).any():
+                found.curves = rig.curves(self.evaluated(armature))
             self._rigs[uid] = found
         return found
 
-    def weights(self, obj):
-        """The weights of the object's mesh: the same as before unless they changed."""
+    def weights(self, obj, doubtful=False):
+        """The weights of the object's mesh: the same as before unless they changed. doubtful: see weights.Store."""
         mesh = obj.data
         uid = mesh.session_uid
         if uid not in self._weights:
             changed = self.changes.weights_of(mesh)
             if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
                 changed = self.changes.points_of(mesh)
-            self._weights[uid] = self._known.weights.get(mesh, changed)
+            self._weights[uid] = self._known.weights.get(mesh, changed, doubtful)
         return self._weights[uid]
 
     def space(self, obj, armature):
@@ -81,6 +85,11 @@ class Changes:
 
     def touched(self, data):
         return data.session_uid in self._flags
+
+    def unflagged(self, data):
+        """Whether no more is said than that it was looked at."""
+        update = self._flags[data.session_uid]
+        return not (update.is_updated_geometry or update.is_updated_transform or update.is_updated_shading)
 
     def more_than_posed(self, armature):
         """Whether bones may have got other parents: leaving Edit Mode comes with more flags than a pose does."""

@@ -42,6 +42,7 @@ class Rig:
         self.head_radii = np.array([bone.head_radius for bone in bones])
         self.tail_radii = np.array([bone.tail_radius for bone in bones])
         self.distances = np.array([bone.envelope_distance for bone in bones])
+        self.curves = b""  # of the moment, if there are B-bones: what `curves` gives
         self.envelope_weights = np.array([bone.envelope_weight for bone in bones])
 
     def joints(self, bones, armature):
@@ -54,6 +55,7 @@ class Joints:
     segments: between two of these its vertices are blended, as in Blender."""
 
     def __init__(self, rig, bones, armature):
+        self.curves = rig.curves
         self.used = frozenset(bones.tolist())
         self.bones = self._with_ancestors(rig, bones)
         self.segmented = [bone for bone in bones.tolist() if rig.segments[bone] > 1]
@@ -131,14 +133,22 @@ def signature(armature, parents):
     flags = [_all(bones, name, count, bool) for name in ("use_deform", "use_envelope_multiply")]
     handles = []
     if (enums[1] > 1).any():
-        floats += [_all(bones, name, count) for name in _CURVES]
-        floats += [_all(bones, name, 3 * count) for name in ("bbone_scalein", "bbone_scaleout")]
         enums += [_all(bones, name, count, np.int32) for name in _CURVE_MODES]
-        handles = [(b.bbone_custom_handle_start, b.bbone_custom_handle_end) for b in bones if b.bbone_segments > 1]
+        segmented = [bones[k] for k in np.flatnonzero(enums[1] > 1).tolist()]
+        handles = [(bone.bbone_custom_handle_start, bone.bbone_custom_handle_end) for bone in segmented]
         handles = [(start and start.name, end and end.name) for start, end in handles]
     values = b"".join(array.tobytes() for array in (*floats, *enums, *flags))
     names = [bone.parent and bone.parent.name for bone in bones] if parents else None
     return values, bones.keys(), handles, len(armature.pose.bones), names
+
+
+def curves(armature):
+    """What the curves of B-bones at rest depend on besides; drivers change it from frame to frame (Rigify's do)."""
+    bones = armature.data.bones
+    count = len(bones)
+    floats = [_all(bones, name, count) for name in _CURVES]
+    floats += [_all(bones, name, 3 * count) for name in ("bbone_scalein", "bbone_scaleout")]
+    return b"".join(array.tobytes() for array in floats)
 
 
 def same(first, second):

@@ -6,6 +6,8 @@ import gc
 import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
+LARGE = 50000  # vertices that take longer to read than a slider may lag
+PART = 1000  # vertices of a large mesh that are compared
 
 
 class Weights:
@@ -42,19 +44,32 @@ class Store:
         self.progress = None  # called with the fraction that is read
         self._known = {}
 
-    def get(self, mesh, changed=False):
-        """The mesh's weights: the same object as before if none of them changed."""
+    def get(self, mesh, changed=False, doubtful=False):
+        """The mesh's weights: the same object as before if none of them changed.
+
+        doubtful: something else than the weights did change. A large mesh is then only read in part, and as a whole if
+        anything in that part is new, so that one can drag a slider.
+        """
         known = self._known.get(mesh.session_uid)
-        if known is not None and not changed and len(known.starts) == len(mesh.vertices) + 1:
-            return known
+        if known is not None and len(known.starts) == len(mesh.vertices) + 1:
+            partly = changed and doubtful and len(mesh.vertices) > LARGE
+            if not changed or (partly and self._same_in_part(mesh, known)):
+                return known
         found = read(mesh, self.progress)
         if known is None or not known.same_as(found):
             self._known[mesh.session_uid] = known = found
         return known
 
-    def keep(self, uids):
-        """Forget the meshes that are not among these session uids."""
-        self._known = {uid: weights for uid, weights in self._known.items() if uid in uids}
+    @staticmethod
+    def _same_in_part(mesh, known):
+        for index in np.linspace(0, len(mesh.vertices) - 1, PART).astype(int).tolist():
+            first, end = known.starts[index], known.starts[index + 1]
+            entries = mesh.vertices[index].groups
+            if [entry.group for entry in entries] != known.groups[first:end].tolist():
+                return False
+            if [entry.weight for entry in entries] != known.values[first:end].tolist():
+                return False
+        return True
 
 
 def read(mesh, progress=None):

@@ -185,3 +185,20 @@ def test_constraints_and_drivers_pose_it():
     rig.pose.bones["bone0"].driver_add("scale", 0).driver.expression = "1 + frame / 20"
     bpy.context.scene.frame_set(9)
     assert_follows(tube)
+
+
+def test_segments_whose_rest_is_driven_and_animated():
+    tube, rig = segmented()
+    driver = rig.data.bones["bone1"].driver_add("bbone_easeout").driver
+    driver.expression = "0.5 + frame / 20"
+    scene.animate(rig)
+    rest = rig.data.bones["bone2"]
+    for frame, curve in ((1, 0.0), (20, 0.5)):
+        rest.bbone_curveinx = curve
+        assert rest.keyframe_insert("bbone_curveinx", frame=frame)
+    for frame in (3, 8, 15):
+        bpy.context.scene.frame_set(frame)
+        assert_follows(tube)
+    rig.data.bones["bone0"].name = "renamed"
+    bpy.context.scene.frame_set(9)
+    assert_follows(tube)

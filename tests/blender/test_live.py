@@ -404,3 +404,27 @@ def test_a_mesh_that_is_sculpted():
     assert_follows(tube)
     bpy.ops.object.mode_set(mode="OBJECT")
     assert_follows(tube)
+
+
+def test_a_slider_on_a_large_mesh_does_not_wait_for_its_weights():
+    import time
+
+    tube, _rig = scene.tube(rings=4001, around=16)
+    skin = scene.add_skin(tube)
+    assert len(tube.data.vertices) > scene.extension("weights").LARGE
+    scene.points(tube)
+    weights = scene.extension("weights")
+    read, calls = weights.read, []
+    weights.read = lambda *arguments: calls.append(arguments) or read(*arguments)
+    try:
+        start = time.perf_counter()
+        for factor in (0.9, 0.7, 0.5, 0.3):
+            inputs.write(skin, "Factor", factor)
+            bpy.context.view_layer.update()
+        print(f"a step of the slider: {250 * (time.perf_counter() - start):.1f} ms")
+        assert not calls
+        tube.vertex_groups["bone1"].add([5], 0.5, "REPLACE")
+        bpy.context.view_layer.update()
+        assert len(calls) == 1
+    finally:
+        weights.read = read
