@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-numeric test-blender lint extension clean
+.PHONY: help demo test test-numeric test-blender bench lint extension clean
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -24,6 +24,12 @@ test-numeric:   ## the tests that need no Blender
 
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender
+
+# its requirements are installed here, since nothing else needs them
+bench:          ## measure the speed beside other programs and write docs/performance.md; QUICK=1: less than 2 minutes
+	@python="$$($(SETUP) package)" && \
+	"$$python" -m pip --disable-pip-version-check install -q -r requirements/bench.txt >&2 && \
+	"$$python" tools/limit.py 1800 "$$python" bench/run.py $(if $(QUICK),--quick)
 
 lint:           ## ruff, mypy and clang-format: look, change nothing
 	@python="$$($(SETUP) lint)" && tools/lint.sh "$$python"
