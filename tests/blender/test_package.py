@@ -1,0 +1,23 @@
+"""The extension's folder is what Blender's own tools accept."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import scene
+
+
+def test_the_manifest_is_valid():
+    scripts = Path(bpy.utils.resource_path("LOCAL")) / "scripts"
+    tool = scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
+    command = [sys.executable, str(tool), "validate", str(scene.ROOT / "addon")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_every_module_says_its_licence_and_what_it_is_for():
+    for path in (scene.ROOT / "addon").glob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert lines[0] == "# SPDX-License-Identifier: GPL-3.0-or-later", path.name
+        assert lines[1].startswith('"""'), path.name
