@@ -28,7 +28,7 @@ test-blender:   ## the tests in real Blender, without a window
 # its requirements are installed here, since nothing else needs them
 bench:          ## measure the speed beside other programs and write docs/performance.md; QUICK=1: less than 2 minutes
 	@python="$$($(SETUP) package)" && \
-	"$$python" -m pip --disable-pip-version-check install -q -r requirements/bench.txt >&2 && \
+	"$$python" -m pip --disable-pip-version-check install -qq -r requirements/bench.txt >&2 && \
 	"$$python" tools/limit.py 1800 "$$python" bench/run.py $(if $(QUICK),--quick)
 
 lint:           ## ruff, mypy and clang-format: look, change nothing
