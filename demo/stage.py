@@ -172,7 +172,7 @@ class Stage:
         self.scene.render.filepath = str(path)
         bpy.ops.render.render(write_still=True)
 
-    def film(self, path: Path, frames: int, show_frame: Callable[[int], None], width: int = 720) -> None:
+    def film(self, path: Path, frames: int, show_frame: Callable[[int], None], width: int = 800) -> None:
         """Render frames 1 to `frames` into an H.264 film that browsers play; `show_frame` poses each."""
         # where the CPU draws, these two take a third of the time of five samples a pixel and cavities
         self._size(width, "FXAA")
