@@ -9,6 +9,14 @@ Joint mathematics is float64, vertices are float32. Wrong input raises TypeError
 shape, range or value), and the message names the argument. The method is described in docs/method.md.
 """
 
+try:
+    from two_phase_skinning import _core as _core
+except ImportError as error:
+    raise ImportError(
+        "two_phase_skinning._core: not built here; expected the installed package. Run `pip install .` and start "
+        "Python outside the source folder, or with -P"
+    ) from error
+
 from two_phase_skinning._build import BuildInfo, build_info
 from two_phase_skinning._core import (
     bind_local,

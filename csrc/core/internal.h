@@ -21,6 +21,9 @@ struct tps_skeleton {
  * influences, so that a group's loop has one length and no misprediction, and what it writes stays in the cache. */
 #define TPS_BLOCK 2048
 
+/* How many vertices the kernel takes at a time. A group's last row is repeated until it has a multiple of this. */
+#define TPS_LANES 8
+
 typedef struct tps_block {
     int64_t first_entry; /* into joints and weights */
     int64_t first_group;
@@ -51,10 +54,10 @@ struct tps_skin {
     int64_t block_count;
     tps_block *blocks;
     tps_group *groups;
-    uint16_t *slots; /* V: vertices, numbered inside their block, in the order of the groups */
-    int64_t entry_count;
-    uint16_t *joints; /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
-    float *weights;   /* each row sums to 1 */
+    uint16_t *slots;     /* V: vertices, numbered inside their block, in the order of the groups */
+    int64_t entry_count; /* without the repeated rows */
+    uint16_t *joints;    /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
+    float *weights;      /* each row sums to 1 */
 
     uint8_t *weighted; /* J */
     int32_t used_count;

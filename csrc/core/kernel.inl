@@ -17,7 +17,7 @@
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
-#define LANES 8
+#define LANES TPS_LANES
 
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8_unaligned __attribute__((vector_size(32), aligned(4), may_alias));
@@ -97,44 +97,81 @@ typedef struct matrices {
 /* Eight vertices of one group: they have the same number of influences. Lanes beyond `count` repeat the last one. */
 typedef struct lanes {
     int count;
+    int neighbours; /* are the eight neighbours in the mesh? */
     int influences;
     const uint16_t *joints;
     const float *weights;
     int64_t vertex[LANES];
 } lanes;
 
-INLINE int64_t entry_of(const lanes *l, int lane)
-{
-    return (int64_t)(lane < l->count ? lane : l->count - 1) * l->influences;
-}
+/* One vertex's blends: of matrices, columns 0 and 1 in `low`, 2 and 3 in `high`, each padded to 4; of dual quaternions,
+ * real and dual part in `dual`, not normalised. */
+typedef struct blended {
+    v8 low, high, dual;
+} blended;
 
-/* Sum of w_j table_j for one vertex: columns 0 and 1 in *a, 2 and 3 in *b, each padded to 4. */
-INLINE void blend_columns(const lanes *l, int lane, const float *table, v8 *a, v8 *b)
+/* Sums w_j table_j over one vertex's influences, for one table or both at once, which saves loads. A dual quaternion's row
+ * is real, real, dual: its first eight floats give the sign against the heaviest joint in every lane, its last eight are
+ * what is summed. */
+INLINE blended blend(const lanes *l, int lane, const float *matrix_table, const float *dual_table)
 {
-    const uint16_t *joints = l->joints + entry_of(l, lane);
-    const float *weights = l->weights + entry_of(l, lane);
-    const float *first = table + TPS_MATRIX_FLOATS * joints[0];
-    v8 w = all(weights[0]), low = w * load(first), high = w * load(first + 8);
-    for (int k = 1; k < l->influences; k++) {
-        const float *next = table + TPS_MATRIX_FLOATS * joints[k];
-        w = all(weights[k]);
-        low += w * load(next);
-        high += w * load(next + 8);
+    const uint16_t *joints = l->joints + lane * l->influences;
+    const float *weights = l->weights + lane * l->influences;
+    v8 w = all(weights[0]), zero = all(0), pivot = zero;
+    blended b = {zero, zero, zero};
+    if (matrix_table) {
+        const float *row = matrix_table + TPS_MATRIX_FLOATS * joints[0];
+        b.low = w * load(row);
+        b.high = w * load(row + 8);
     }
-    *a = low;
-    *b = high;
+    if (dual_table) {
+        const float *row = dual_table + TPS_DUAL_FLOATS * joints[0];
+        pivot = load(row);
+        b.dual = w * load(row + 4);
+    }
+    for (int k = 1; k < l->influences; k++) {
+        w = all(weights[k]);
+        if (matrix_table) {
+            const float *row = matrix_table + TPS_MATRIX_FLOATS * joints[k];
+            b.low += w * load(row);
+            b.high += w * load(row + 8);
+        }
+        if (dual_table) {
+            const float *row = dual_table + TPS_DUAL_FLOATS * joints[k];
+            v8 dot = pivot * load(row);
+            dot += SHUFFLE(dot, dot, 1, 0, 3, 2, 5, 4, 7, 6);
+            dot += SHUFFLE(dot, dot, 2, 3, 0, 1, 6, 7, 4, 5);
+            b.dual += (v8)((v8i)w ^ ((v8i)dot & INT32_MIN)) * load(row + 4);
+        }
+    }
+    return b;
 }
 
-/* The blended matrices applied to points at p[0..2] (x of each lane, then y, then z). */
-INLINE vectors blend_and_apply(const lanes *l, const float *table, float p[3][LANES])
+/* Where eight points lie: lane i has x, y and z at first[i][0], [stride] and [2 * stride], relative to `origin`. */
+typedef struct places {
+    const float *first[LANES];
+    int stride;
+    float origin[3];
+} places;
+
+/* The blended matrices applied to points; with a table of dual quaternions, their blends too, in q. */
+INLINE vectors blend_and_apply(const lanes *l, const float *table, const places *at, const float *dual_table, v8 q[8])
 {
+    v8 origin_xy = SHUFFLE(all(at->origin[0]), all(at->origin[1]), 0, 1, 2, 3, 12, 13, 14, 15);
+    v8 origin_z1 = SHUFFLE(all(at->origin[2]), all(0), 0, 1, 2, 3, 12, 13, 14, 15);
     v8 r[LANES], s[4];
     for (int i = 0; i < LANES; i++) {
-        v8 a, b;
-        blend_columns(l, i, table, &a, &b);
-        v8 xy = SHUFFLE(all(p[0][i]), all(p[1][i]), 0, 1, 2, 3, 12, 13, 14, 15);
-        v8 z1 = SHUFFLE(all(p[2][i]), all(1), 0, 1, 2, 3, 12, 13, 14, 15);
-        r[i] = a * xy + b * z1; /* its two halves are still to be added */
+        const float *p = at->first[i];
+        blended b = blend(l, i, table, dual_table);
+        v8 xy = SHUFFLE(all(p[0]), all(p[at->stride]), 0, 1, 2, 3, 12, 13, 14, 15) - origin_xy;
+        v8 z1 = SHUFFLE(all(p[2 * at->stride]), all(1), 0, 1, 2, 3, 12, 13, 14, 15) - origin_z1;
+        r[i] = b.low * xy + b.high * z1; /* its two halves are still to be added */
+        if (dual_table) {
+            q[i] = b.dual;
+        }
+    }
+    if (dual_table) {
+        transpose(q);
     }
     for (int i = 0; i < 4; i++) {
         s[i] = SHUFFLE(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11) + SHUFFLE(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
@@ -145,39 +182,34 @@ INLINE vectors blend_and_apply(const lanes *l, const float *table, float p[3][LA
                      SHUFFLE(z01, z23, 0, 1, 8, 9, 4, 5, 12, 13)};
 }
 
-/* The blended matrices themselves. */
-INLINE matrices blend_matrices(const lanes *l, const float *table)
+/* Eight blended dual quaternions, component by component. */
+INLINE void blend_dual_quaternions(const lanes *l, const float *table, v8 q[8])
+{
+    for (int i = 0; i < LANES; i++) {
+        q[i] = blend(l, i, NULL, table).dual;
+    }
+    transpose(q);
+}
+
+/* The blended matrices themselves; with a table of dual quaternions, their blends too, in q. */
+INLINE matrices blend_matrices(const lanes *l, const float *table, const float *dual_table, v8 q[8])
 {
     v8 low[LANES], high[LANES];
     for (int i = 0; i < LANES; i++) {
-        blend_columns(l, i, table, &low[i], &high[i]);
+        blended b = blend(l, i, table, dual_table);
+        low[i] = b.low;
+        high[i] = b.high;
+        if (dual_table) {
+            q[i] = b.dual;
+        }
+    }
+    if (dual_table) {
+        transpose(q);
     }
     transpose(low);
     transpose(high);
     return (matrices){{{low[0], low[1], low[2]}, {low[4], low[5], low[6]}, {high[0], high[1], high[2]},
                        {high[4], high[5], high[6]}}};
-}
-
-/* Eight blended dual quaternions, not normalised: real w x y z, dual w x y z. A table's row is real, real, dual: its first
- * eight floats give the sign against the heaviest joint in every lane, its last eight are what is summed. */
-INLINE void blend_dual_quaternions(const lanes *l, const float *table, v8 q[8])
-{
-    for (int i = 0; i < LANES; i++) {
-        const uint16_t *joints = l->joints + entry_of(l, i);
-        const float *weights = l->weights + entry_of(l, i);
-        const float *heaviest = table + TPS_DUAL_FLOATS * joints[0];
-        v8 pivot = load(heaviest), sum = all(weights[0]) * load(heaviest + 4);
-        for (int k = 1; k < l->influences; k++) {
-            const float *next = table + TPS_DUAL_FLOATS * joints[k];
-            v8 dot = pivot * load(next);
-            dot += SHUFFLE(dot, dot, 1, 0, 3, 2, 5, 4, 7, 6);
-            dot += SHUFFLE(dot, dot, 2, 3, 0, 1, 6, 7, 4, 5);
-            v8i sign = (v8i)dot & INT32_MIN;
-            sum += (v8)((v8i)all(weights[k]) ^ sign) * load(next + 4);
-        }
-        q[i] = sum;
-    }
-    transpose(q);
 }
 
 /* 2 / |real part|^2, which the products below carry in place of a normalisation. */
@@ -247,9 +279,9 @@ INLINE void spill(vectors p, float to[3][LANES])
 }
 
 /* Writes lanes as x y z x y z …: eight neighbours in the mesh at once, others one by one. */
-INLINE void write_vectors(const lanes *l, const int neighbours, vectors p, float *out)
+INLINE void write_vectors(const lanes *l, vectors p, float *out)
 {
-    if (neighbours && l->count == LANES) {
+    if (l->neighbours) {
         v8 xy = SHUFFLE(p.x, p.y, 0, 2, 8, 10, 4, 6, 12, 14), yz = SHUFFLE(p.y, p.z, 1, 3, 9, 11, 5, 7, 13, 15);
         v8 zx = SHUFFLE(p.z, p.x, 0, 2, 9, 11, 4, 6, 13, 15);
         v8 a = SHUFFLE(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14), b = SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
@@ -270,38 +302,65 @@ INLINE void write_vectors(const lanes *l, const int neighbours, vectors p, float
     }
 }
 
-INLINE void read_points(const tps_kernel_job *job, const lanes *l, float p[3][LANES])
+INLINE places places_in_mesh(const tps_kernel_job *job, const lanes *l)
 {
-    for (int k = 0; k < 3; k++) {
-        float from = (float)job->tables->from.x[k];
-        for (int i = 0; i < LANES; i++) {
-            p[k][i] = job->points[3 * l->vertex[i] + k] - from;
-        }
+    const vec3 *from = &job->tables->from;
+    places at = {.stride = 1, .origin = {(float)from->x[0], (float)from->x[1], (float)from->x[2]}};
+    for (int i = 0; i < LANES; i++) {
+        at.first[i] = job->points + 3 * l->vertex[i];
     }
+    return at;
 }
 
-INLINE void deform_points(const tps_kernel_job *job, const int stages, const int neighbours, const lanes *l)
+/* Points that were computed, written to `room` lane by lane. */
+INLINE places places_of(vectors p, float room[3][LANES])
+{
+    places at = {.stride = LANES, .origin = {0, 0, 0}};
+    spill(p, room);
+    for (int i = 0; i < LANES; i++) {
+        at.first[i] = room[0] + i;
+    }
+    return at;
+}
+
+INLINE vectors points_at(const places *at)
+{
+    float p[3][LANES];
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < LANES; i++) {
+            p[k][i] = at->first[i][k * at->stride] - at->origin[k];
+        }
+    }
+    return (vectors){load(p[0]), load(p[1]), load(p[2])};
+}
+
+INLINE void deform_points(const tps_kernel_job *job, const int stages, const lanes *l)
 {
     const tps_tables *t = job->tables;
-    float rest[3][LANES], bent[3][LANES];
-    read_points(job, l, rest);
-    vectors p = blend_and_apply(l, t->nonrigid, rest);
-    if (stages & STAGE_RIGID) {
-        v8 q[8];
+    places rest = places_in_mesh(job, l);
+    v8 q[8];
+    vectors p;
+    if (stages & STAGE_NONRIGID) {
+        p = blend_and_apply(l, t->nonrigid, &rest, stages & STAGE_RIGID ? t->rigid : NULL, q);
+    } else {
+        p = points_at(&rest);
         blend_dual_quaternions(l, t->rigid, q);
+    }
+    if (stages & STAGE_RIGID) {
         p = move(q, p);
     }
     if (stages & STAGE_INHERITED) {
-        spill(p, bent);
-        p = blend_and_apply(l, t->inherited, bent);
+        float room[3][LANES];
+        places bent = places_of(p, room);
+        p = blend_and_apply(l, t->inherited, &bent, NULL, NULL);
     }
     if (stages & STAGE_STRAIGHT) {
-        p = mixed(blend_and_apply(l, t->straight, rest), p, blend_factors(job, l));
+        p = mixed(blend_and_apply(l, t->straight, &rest, NULL, NULL), p, blend_factors(job, l));
     }
     p.x += (float)t->to.x[0];
     p.y += (float)t->to.x[1];
     p.z += (float)t->to.x[2];
-    write_vectors(l, neighbours, p, job->out);
+    write_vectors(l, p, job->out);
 }
 
 /* To unit length; unchanged where there is none. */
@@ -339,25 +398,35 @@ INLINE void compose(const matrices *m, matrices *c)
     c->c[3].z += m->c[3].z;
 }
 
+/* The matrices of the non-rigid phase (none: the identity), and the dual quaternions of the rigid one, in q. */
+INLINE matrices first_matrices(const tps_tables *t, const int stages, const lanes *l, v8 q[8])
+{
+    if (stages & STAGE_NONRIGID) {
+        return blend_matrices(l, t->nonrigid, stages & STAGE_RIGID ? t->rigid : NULL, q);
+    }
+    v8 zero = all(0), one = all(1);
+    blend_dual_quaternions(l, t->rigid, q);
+    return (matrices){{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}, {zero, zero, zero}}};
+}
+
 /* The whole deformations, from points relative to tables->from to points relative to tables->to. */
 INLINE matrices whole_matrices(const tps_kernel_job *job, const int stages, const lanes *l)
 {
     const tps_tables *t = job->tables;
-    matrices m = blend_matrices(l, t->nonrigid);
+    v8 q[8];
+    matrices m = first_matrices(t, stages, l, q);
     if (stages & STAGE_RIGID) {
-        v8 q[8];
-        blend_dual_quaternions(l, t->rigid, q);
         for (int k = 0; k < 3; k++) {
             m.c[k] = turn(q, m.c[k]);
         }
         m.c[3] = move(q, m.c[3]);
     }
     if (stages & STAGE_INHERITED) {
-        matrices e = blend_matrices(l, t->inherited);
+        matrices e = blend_matrices(l, t->inherited, NULL, NULL);
         compose(&e, &m);
     }
     if (stages & STAGE_STRAIGHT) {
-        matrices straight = blend_matrices(l, t->straight);
+        matrices straight = blend_matrices(l, t->straight, NULL, NULL);
         for (int k = 0; k < 4; k++) {
             m.c[k] = mixed(straight.c[k], m.c[k], blend_factors(job, l));
         }
@@ -372,21 +441,22 @@ INLINE vectors bend_normals(const tps_kernel_job *job, const int stages, const l
         matrices m = whole_matrices(job, stages, l);
         return cofactor_product(&m, n);
     }
-    matrices m = blend_matrices(l, t->nonrigid);
-    n = cofactor_product(&m, n);
+    v8 q[8];
+    matrices m = first_matrices(t, stages, l, q);
+    if (stages & STAGE_NONRIGID) {
+        n = cofactor_product(&m, n);
+    }
     if (stages & STAGE_RIGID) {
-        v8 q[8];
-        blend_dual_quaternions(l, t->rigid, q);
         n = turn(q, n);
     }
     if (stages & STAGE_INHERITED) {
-        m = blend_matrices(l, t->inherited);
+        m = blend_matrices(l, t->inherited, NULL, NULL);
         n = cofactor_product(&m, normalised(n));
     }
     return n;
 }
 
-INLINE void deform_normals(const tps_kernel_job *job, const int stages, const int neighbours, const lanes *l)
+INLINE void deform_normals(const tps_kernel_job *job, const int stages, const lanes *l)
 {
     float lane[3][LANES];
     for (int i = 0; i < LANES; i++) {
@@ -399,7 +469,7 @@ INLINE void deform_normals(const tps_kernel_job *job, const int stages, const in
     /* What a singular blend sent to zero keeps its direction at rest. */
     v8i lost = (n.x == 0) & (n.y == 0) & (n.z == 0);
     n = (vectors){choose(lost, n.x, rest.x), choose(lost, n.y, rest.y), choose(lost, n.z, rest.z)};
-    write_vectors(l, neighbours, normalised(n), job->out);
+    write_vectors(l, normalised(n), job->out);
 }
 
 /* to + translation - linear from, in float64: a matrix far from the origin keeps its translation's digits. */
@@ -426,9 +496,8 @@ INLINE void write_matrices(const lanes *l, const v8 rows[12], float *out)
     }
 }
 
-INLINE void deform_matrices(const tps_kernel_job *job, const int stages, const int neighbours, const lanes *l)
+INLINE void deform_matrices(const tps_kernel_job *job, const int stages, const lanes *l)
 {
-    (void)neighbours;
     matrices m = whole_matrices(job, stages, l);
     v8 rows[12] = {m.c[0].x, m.c[1].x, m.c[2].x, m.c[3].x, m.c[0].y, m.c[1].y,
                    m.c[2].y, m.c[3].y, m.c[0].z, m.c[1].z, m.c[2].z, m.c[3].z};
@@ -458,9 +527,8 @@ static void invert_matrix(const tps_kernel_job *job, float lane[12][LANES], int 
     }
 }
 
-INLINE void deform_inverses(const tps_kernel_job *job, const int stages, const int neighbours, const lanes *l)
+INLINE void deform_inverses(const tps_kernel_job *job, const int stages, const lanes *l)
 {
-    (void)neighbours;
     matrices m = whole_matrices(job, stages, l);
     float lane[12][LANES];
     for (int c = 0; c < 4; c++) {
@@ -489,38 +557,37 @@ static void leave_vertex(const tps_kernel_job *job, int64_t vertex)
     }
 }
 
-INLINE void run_lanes(const tps_kernel_job *job, const int stages, const tps_result result, const int neighbours,
-                      const lanes *l)
+INLINE void run_lanes(const tps_kernel_job *job, const int stages, const tps_result result, const lanes *l)
 {
     switch (result) {
     case TPS_POINTS:
-        deform_points(job, stages, neighbours, l);
+        deform_points(job, stages, l);
         break;
     case TPS_NORMALS:
-        deform_normals(job, stages, neighbours, l);
+        deform_normals(job, stages, l);
         break;
     case TPS_MATRICES:
-        deform_matrices(job, stages, neighbours, l);
+        deform_matrices(job, stages, l);
         break;
     case TPS_INVERSE_MATRICES:
-        deform_inverses(job, stages, neighbours, l);
+        deform_inverses(job, stages, l);
         break;
     }
 }
 
-/* One group of a block: `first` is its place among the block's slots. */
-INLINE void run_group(const tps_kernel_job *job, const int stages, const tps_result result, const int neighbours,
+/* A group's vertices are begin + slots[0 .. count - 1]; where it is its block's only one, simply begin + 0 .. count - 1. */
+INLINE void run_group(const tps_kernel_job *job, const int stages, const tps_result result, const int only,
                       int64_t begin, const uint16_t *slots, int count, lanes l)
 {
-    for (int i = 0; i < count; i += LANES) {
-        l.count = count - i < LANES ? count - i : LANES;
-        for (int k = 0; k < LANES; k++) {
-            int at = i + (k < l.count ? k : l.count - 1);
-            l.vertex[k] = begin + (neighbours ? at : slots[at]);
+    for (int first = 0; first < count; first += LANES) {
+        l.count = count - first < LANES ? count - first : LANES;
+        l.neighbours = only && l.count == LANES;
+        for (int i = 0; i < LANES; i++) {
+            l.vertex[i] = begin + (l.neighbours ? first + i : slots[first + (i < l.count ? i : l.count - 1)]);
         }
-        run_lanes(job, stages, result, neighbours, &l);
-        l.joints += (int64_t)l.count * l.influences;
-        l.weights += (int64_t)l.count * l.influences;
+        run_lanes(job, stages, result, &l);
+        l.joints += LANES * l.influences;
+        l.weights += LANES * l.influences;
     }
 }
 
@@ -534,26 +601,27 @@ INLINE void run_block(const tps_kernel_job *job, const int stages, const tps_res
         const tps_group *group = &skin->groups[b->first_group + g];
         int count = group->vertex_count;
         lanes l = {.influences = group->influences, .joints = skin->joints + entry, .weights = skin->weights + entry};
-        if (l.influences == 0) {
+        if (l.influences > 0) {
+            run_group(job, stages, result, b->group_count == 1, begin, slots, count, l);
+        } else {
             for (int i = 0; i < count; i++) {
                 leave_vertex(job, begin + slots[i]);
             }
-        } else if (b->group_count == 1) {
-            run_group(job, stages, result, 1, begin, slots, count, l);
-        } else {
-            run_group(job, stages, result, 0, begin, slots, count, l);
         }
         slots += count;
-        entry += (int64_t)count * l.influences;
+        entry += (int64_t)(count + LANES - 1) / LANES * LANES * l.influences;
     }
 }
 
-/* The three usual sets of stages are compiled for themselves; the rarer ones look theirs up as they go. */
+/* The usual sets of stages are compiled for themselves; the rarer ones look theirs up as they go. */
 INLINE void run_stages(const tps_kernel_job *job, const tps_result result, int64_t block)
 {
     switch (job->tables->stages) {
     case STAGE_NONRIGID:
         run_block(job, STAGE_NONRIGID, result, block);
+        break;
+    case STAGE_RIGID:
+        run_block(job, STAGE_RIGID, result, block);
         break;
     case STAGE_NONRIGID | STAGE_RIGID:
         run_block(job, STAGE_NONRIGID | STAGE_RIGID, result, block);
@@ -566,20 +634,29 @@ INLINE void run_stages(const tps_kernel_job *job, const tps_result result, int64
     }
 }
 
+/* Each result is a function of its own: they are compiled apart, and matrices are not worth one for each set of stages. */
+static void run_points(const tps_kernel_job *job, int64_t block)
+{
+    run_stages(job, TPS_POINTS, block);
+}
+
+static void run_normals(const tps_kernel_job *job, int64_t block)
+{
+    run_stages(job, TPS_NORMALS, block);
+}
+
+static void run_matrices(const tps_kernel_job *job, int64_t block)
+{
+    run_block(job, job->tables->stages, TPS_MATRICES, block);
+}
+
+static void run_inverses(const tps_kernel_job *job, int64_t block)
+{
+    run_block(job, job->tables->stages, TPS_INVERSE_MATRICES, block);
+}
+
 void TPS_KERNEL(const tps_kernel_job *job, int64_t block)
 {
-    switch (job->result) {
-    case TPS_POINTS:
-        run_stages(job, TPS_POINTS, block);
-        break;
-    case TPS_NORMALS:
-        run_stages(job, TPS_NORMALS, block);
-        break;
-    case TPS_MATRICES:
-        run_stages(job, TPS_MATRICES, block);
-        break;
-    case TPS_INVERSE_MATRICES:
-        run_stages(job, TPS_INVERSE_MATRICES, block);
-        break;
-    }
+    static void (*const run[])(const tps_kernel_job *, int64_t) = {run_points, run_normals, run_matrices, run_inverses};
+    run[job->result](job, block);
 }

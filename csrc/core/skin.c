@@ -148,20 +148,9 @@ static int64_t influences(const rows *r, int64_t vertex)
     return r->start[vertex + 1] - r->start[vertex];
 }
 
-/* The slots of one block: its vertices by influences, then by their order in the mesh. Counts the groups. */
-static int32_t order_block(tps_skin *skin, const rows *r, int64_t begin, int64_t end)
+static int64_t padded(int64_t vertex_count)
 {
-    int64_t keys[TPS_BLOCK];
-    int32_t groups = 0;
-    for (int64_t i = begin; i < end; i++) {
-        keys[i - begin] = influences(r, i) * TPS_BLOCK + (i - begin);
-    }
-    qsort(keys, (size_t)(end - begin), sizeof *keys, ascending);
-    for (int64_t i = 0; i < end - begin; i++) {
-        skin->slots[begin + i] = (uint16_t)(keys[i] % TPS_BLOCK);
-        groups += i == 0 || keys[i] / TPS_BLOCK != keys[i - 1] / TPS_BLOCK;
-    }
-    return groups;
+    return (vertex_count + TPS_LANES - 1) / TPS_LANES * TPS_LANES;
 }
 
 static int64_t block_end(const tps_skin *skin, int64_t block)
@@ -170,35 +159,64 @@ static int64_t block_end(const tps_skin *skin, int64_t block)
     return end < skin->vertex_count ? end : skin->vertex_count;
 }
 
-static int64_t order_blocks(tps_skin *skin, const rows *r)
+/* The slots of one block: its vertices by influences, then by their order in the mesh. */
+static void order_block(tps_skin *skin, const rows *r, int64_t block)
 {
-    int64_t groups = 0;
-    for (int64_t b = 0; b < skin->block_count; b++) {
-        skin->blocks[b].first_group = groups;
-        skin->blocks[b].first_entry = r->start[b * TPS_BLOCK];
-        skin->blocks[b].group_count = order_block(skin, r, b * TPS_BLOCK, block_end(skin, b));
-        groups += skin->blocks[b].group_count;
+    int64_t keys[TPS_BLOCK], begin = block * TPS_BLOCK, count = block_end(skin, block) - begin;
+    for (int64_t i = 0; i < count; i++) {
+        keys[i] = influences(r, begin + i) * TPS_BLOCK + i;
     }
-    return groups;
+    qsort(keys, (size_t)count, sizeof *keys, ascending);
+    for (int64_t i = 0; i < count; i++) {
+        skin->slots[begin + i] = (uint16_t)(keys[i] % TPS_BLOCK);
+    }
+}
+
+/* The group of slots that starts at `first`. */
+static tps_group group_at(const tps_skin *skin, const rows *r, int64_t block, int64_t first)
+{
+    int64_t begin = block * TPS_BLOCK, end = block_end(skin, block), at = first;
+    int64_t count = influences(r, begin + skin->slots[first]);
+    while (at < end && influences(r, begin + skin->slots[at]) == count) {
+        at++;
+    }
+    return (tps_group){(int32_t)count, (int32_t)(at - first)};
+}
+
+/* Orders all blocks. Returns how many entries are stored, and in *group_count how many groups there are. */
+static int64_t order_blocks(tps_skin *skin, const rows *r, int64_t *group_count)
+{
+    int64_t groups = 0, entries = 0;
+    for (int64_t b = 0; b < skin->block_count; b++) {
+        order_block(skin, r, b);
+        skin->blocks[b] = (tps_block){.first_entry = entries, .first_group = groups};
+        for (int64_t at = b * TPS_BLOCK; at < block_end(skin, b);) {
+            tps_group group = group_at(skin, r, b, at);
+            entries += padded(group.vertex_count) * group.influences;
+            at += group.vertex_count;
+            groups++;
+        }
+        skin->blocks[b].group_count = (int32_t)(groups - skin->blocks[b].first_group);
+    }
+    *group_count = groups;
+    return entries;
 }
 
 static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int64_t block)
 {
-    int64_t begin = block * TPS_BLOCK, end = block_end(skin, block), at = skin->blocks[block].first_entry;
-    tps_group *group = skin->groups + skin->blocks[block].first_group;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t vertex = begin + skin->slots[i], count = influences(r, vertex);
-        if (i == begin) {
-            *group = (tps_group){(int32_t)count, 0};
-        } else if (count != group->influences) {
-            *++group = (tps_group){(int32_t)count, 0};
+    int64_t begin = block * TPS_BLOCK, first = begin, to = skin->blocks[block].first_entry;
+    for (int32_t g = 0; g < skin->blocks[block].group_count; g++) {
+        tps_group group = group_at(skin, r, block, first);
+        skin->groups[skin->blocks[block].first_group + g] = group;
+        for (int64_t i = 0; i < padded(group.vertex_count); i++) {
+            int64_t last = group.vertex_count - 1;
+            const entry *row = r->entries + r->start[begin + skin->slots[first + (i < last ? i : last)]];
+            for (int32_t k = 0; k < group.influences; k++, to++) {
+                skin->joints[to] = (uint16_t)number[row[k].joint];
+                skin->weights[to] = (float)row[k].weight;
+            }
         }
-        group->vertex_count++;
-        for (int64_t k = 0; k < count; k++, at++) {
-            const entry *e = &r->entries[r->start[vertex] + k];
-            skin->joints[at] = (uint16_t)number[e->joint];
-            skin->weights[at] = (float)e->weight;
-        }
+        first += group.vertex_count;
     }
 }
 
@@ -210,11 +228,11 @@ static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t
     if (status != TPS_OK) {
         return status;
     }
-    int64_t group_count = order_blocks(skin, r);
+    int64_t group_count, stored = order_blocks(skin, r, &group_count);
     skin->entry_count = r->start[skin->vertex_count];
     skin->groups = tps_allocate(group_count, sizeof *skin->groups);
-    skin->joints = tps_allocate(skin->entry_count, sizeof *skin->joints);
-    skin->weights = tps_allocate(skin->entry_count, sizeof *skin->weights);
+    skin->joints = tps_allocate(stored, sizeof *skin->joints);
+    skin->weights = tps_allocate(stored, sizeof *skin->weights);
     if (!skin->groups || !skin->joints || !skin->weights) {
         return TPS_NO_MEMORY;
     }
@@ -367,6 +385,7 @@ static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start,
                 weights[row_start[vertex] + k] = skin->weights[entry];
             }
         }
+        entry += (padded(group->vertex_count) - group->vertex_count) * group->influences;
     }
 }
 

@@ -46,68 +46,89 @@ static void split_classic(const tps_skeleton *s, tps_joint *joint, int32_t j)
     joint->q.org = t.org;
 }
 
-/* Is E the identity for every joint that carries, to 1e-12 (translations: of the rig's size)? */
-static int inherits_nothing(const tps_skeleton *s, const tps_joint *joints)
+static const affine *map_of_joint(const tps_joint *joint, size_t map)
+{
+    return (const affine *)(const void *)((const char *)joint + map);
+}
+
+/* Is a map (the offset of p or e) the identity for every joint that carries, to 1e-12 (translations: of the rig's
+ * size)? */
+static int does_nothing(const tps_skeleton *s, const tps_joint *joints, size_t map)
 {
     double size = 1, turned = 0, moved = 0;
     for (int32_t j = 0; j < s->joint_count; j++) {
         if (!joints[j].carries) {
             continue;
         }
+        const affine *a = map_of_joint(&joints[j], map);
         for (int i = 0; i < 9; i++) {
-            turned = fmax(turned, fabs(joints[j].e.lin.m[i / 3][i % 3] - (i % 4 == 0)));
+            turned = fmax(turned, fabs(a->lin.m[i / 3][i % 3] - (i % 4 == 0)));
         }
         for (int k = 0; k < 3; k++) {
             size = fmax(size, fmax(fabs(joints[j].world.org.x[k]), fabs(s->bind[j].org.x[k])));
-            moved = fmax(moved, fabs(joints[j].e.org.x[k]));
+            moved = fmax(moved, fabs(a->org.x[k]));
         }
     }
     return turned <= 1e-12 && moved <= 1e-12 * size;
+}
+
+/* The parts of the pose that the method needs, for every joint, and the stages that do something with them. */
+static int split(const tps_skeleton *s, const tps_pose *pose, const double *world, tps_joint *joints)
+{
+    if (pose->method == TPS_TWO_PHASE) {
+        tps_separate_joints(s, world, &pose->association, joints);
+    } else {
+        tps_effective_pose(s, world, &pose->association, joints);
+    }
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        if (pose->method == TPS_DUAL_QUATERNION) {
+            split_classic(s, &joints[j], j);
+        } else if (pose->method == TPS_LINEAR) {
+            joints[j].p = affine_mul(&joints[j].world, &s->bind_inverse[j]);
+        }
+    }
+    if (pose->method == TPS_LINEAR) {
+        return STAGE_NONRIGID;
+    }
+    int stages = STAGE_RIGID;
+    stages |= does_nothing(s, joints, offsetof(tps_joint, p)) ? 0 : STAGE_NONRIGID;
+    stages |= does_nothing(s, joints, offsetof(tps_joint, e)) ? 0 : STAGE_INHERITED;
+    return stages;
 }
 
 /* Which stages run, and their maps p, q and e in the points' space, for every joint. */
 static int choose_stages(const tps_skeleton *s, const tps_pose *pose, const double *world, const tps_space *space,
                          tps_joint *joints)
 {
-    int stages = STAGE_NONRIGID | STAGE_RIGID;
-    if (pose->method == TPS_LINEAR) {
-        tps_effective_pose(s, world, &pose->association, joints);
+    int stages = split(s, pose, world, joints);
+    if (pose->phase == 1) {
         stages = STAGE_NONRIGID;
-    } else if (pose->method == TPS_TWO_PHASE) {
-        tps_separate_joints(s, world, &pose->association, joints);
-        stages |= inherits_nothing(s, joints) ? 0 : STAGE_INHERITED;
-    } else {
-        tps_effective_pose(s, world, &pose->association, joints);
+    } else if (pose->phase == 2) {
+        stages &= STAGE_NONRIGID | STAGE_RIGID;
     }
-    if (pose->phase == 1 || pose->phase == 2) {
-        stages &= pose->phase == 1 ? STAGE_NONRIGID : STAGE_NONRIGID | STAGE_RIGID;
-    }
+    /* Dual quaternion blending commutes with rotations and uniform scale, not with other changes of space: then go to
+     * the skeleton's space first, and come back last. */
     int apart = !space->similar && pose->method != TPS_LINEAR;
-    for (int32_t j = 0; j < s->joint_count; j++) {
+    for (int32_t j = 0; space->given && j < s->joint_count; j++) {
         tps_joint *joint = &joints[j];
-        if (pose->method == TPS_DUAL_QUATERNION) {
-            split_classic(s, joint, j);
-        } else if (pose->method == TPS_LINEAR) {
-            joint->p = affine_mul(&joint->world, &s->bind_inverse[j]);
-        }
-        if (apart) { /* the rigid phase must happen in the skeleton's space: go there first and come back last */
+        if (apart) {
             joint->p = affine_mul(&joint->p, &space->in);
             joint->e = stages & STAGE_INHERITED ? affine_mul(&space->out, &joint->e) : space->out;
-        } else {
-            joint->p = seen_from(space, &joint->p);
-            if (stages & STAGE_RIGID) {
-                joint->q = seen_from(space, &joint->q);
-                joint->e = seen_from(space, &joint->e);
-            }
+            continue;
+        }
+        joint->p = seen_from(space, &joint->p);
+        if (stages & STAGE_RIGID) {
+            joint->q = seen_from(space, &joint->q);
+            joint->e = seen_from(space, &joint->e);
         }
     }
-    return apart ? stages | STAGE_INHERITED : stages;
+    return apart ? stages | STAGE_NONRIGID | STAGE_INHERITED : stages;
 }
 
 /* The member at offset `map` of the u-th used joint. */
 static const affine *map_of(const tps_skin *skin, const tps_joint *joints, size_t map, int32_t u)
 {
-    return (const affine *)(const void *)((const char *)&joints[skin->used[u]] + map);
+    return map_of_joint(&joints[skin->used[u]], map);
 }
 
 /* Where a blend of maps takes the mesh's centre on the whole, as float32 values. Working relative to it keeps float32
@@ -204,7 +225,9 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
     ours.association.weighted = skin->weighted;
     tables->stages = choose_stages(skeleton, &ours, world, space, joints);
     tables->from = tables->to = skin->centre;
-    store_stage(skin, joints, offsetof(tps_joint, p), tables, tables->nonrigid);
+    if (tables->stages & STAGE_NONRIGID) {
+        store_stage(skin, joints, offsetof(tps_joint, p), tables, tables->nonrigid);
+    }
     if (tables->stages & STAGE_RIGID) {
         store_stage(skin, joints, offsetof(tps_joint, q), tables, tables->rigid);
     }
