@@ -45,7 +45,7 @@ def make_armature(rng: np.random.Generator) -> bpy.types.Object:
     bpy.ops.object.mode_set(mode="OBJECT")
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
-        bone.rotation_euler = rng.normal(scale=0.08, size=3)
+        bone.rotation_euler = rng.normal(scale=0.3, size=3)
     return rig
 
 

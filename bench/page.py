@@ -7,7 +7,7 @@ import ours
 from contest import Contest
 from growth import Growth
 from measured import Measured
-from targets import LABELS, Row
+from targets import LABELS, Row, legend
 from task import METHODS
 
 WHO = (ours.NAME, "numba", "OpenUSD", "SciPy CSR", "NumPy", "Blender", floor.NAME)
@@ -151,7 +151,8 @@ def page(m: Measured, rows: Sequence[Row], machine: dict[str, str], others: floa
     busy = "" if others is None else f" Other work took {100 * others:.0f} % of the cores' time meanwhile."
     parts = [INTRODUCTION.format(rounds=m.scale.rounds, pose=pose)]
     parts += [*heading("Machine"), table(["", ""], machine.items()), noise(m) + busy + "\n"]
-    parts += [*heading("Targets", f"{sum(row.met for row in rows)} of {len(rows)} met."), targets_table(rows)]
+    parts += heading("Targets", f"{sum(row.met for row in rows)} of {len(rows)} met.", legend(m))
+    parts += [targets_table(rows)]
     parts += heading("Side by side", "Milliseconds, and how many times as long as ours.")
     parts += [plot("peers", "The time of every program, by method")]
     parts += [side_by_side(m.contests, method) for method in METHODS]

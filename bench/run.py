@@ -1,7 +1,7 @@
 """Measure the package beside its peers: python bench/run.py [--quick]
 
-Prints the tables. The whole run (about 10 minutes) also writes docs/performance.md and its plots; the quick one (less
-than 2) leaves them in build/bench/.
+Prints the tables. The whole run (less than 10 minutes) also writes docs/performance.md and its plots; the quick one
+(less than 2) leaves them in build/bench/.
 """
 
 import argparse

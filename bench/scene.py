@@ -48,12 +48,15 @@ def affine(linear: NDArray[np.float64], origin: NDArray[np.float64] | float = 0.
 
 
 def rig(joints: int, pose: str) -> Rig:
-    """A tree of joints, two children each. pose: "rigid"; "scaled", every joint scales itself alone; "inherited", every
-    joint passes its scale on to its children."""
+    """A tree of joints, two children each, that turn by some 30 degrees each.
+
+    pose: "rigid"; "scaled", every joint scales itself alone; "inherited", every joint passes its scale on to its
+    children.
+    """
     rng = np.random.default_rng(joints)
     parents = (np.arange(joints) + 1) // 2 - 1
     bind_local = affine(rotations(rng, joints, 0.5), rng.normal(scale=0.2, size=(joints, 3)))
-    motion = affine(rotations(rng, joints, 0.08))
+    motion = affine(rotations(rng, joints, 0.5))
     # What is inherited multiplies up along a limb, so it is less there.
     amount = 0.03 if pose == "inherited" else 0.15
     shear = np.triu(rng.normal(scale=amount / 5, size=(joints, 3, 3)), 1)

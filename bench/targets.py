@@ -37,20 +37,18 @@ def at_most(what: str, values: Sequence[float], target: float, unit: str = "", d
 
 
 def against_peers(m: Measured) -> Iterator[Row]:
-    where = " / ".join(f"{c.vertices // 1000}k on {c.threads}" for c in m.contests)
     for (method, who), target in FASTER.items():
         values = [contest.ratio(who, method) for contest in m.contests]
-        yield at_least(f"{LABELS[method]}: times as fast as {who} ({where})", values, target)
+        yield at_least(f"{LABELS[method]}: times as fast as {who}", values, target)
 
 
 def own_costs(m: Measured) -> Iterator[Row]:
     inherited, results = m.own["inherited"], m.own["results"]
     yield at_most("two-phase: with inherited scale / without", [inherited.ratio("inherited", "scaled")], 1.4)
-    order = " / ".join(LABELS[method] for method in METHODS)
     for name, target in (("normals", 1.8), ("matrices", 1.5)):
         values = [results.ratio(f"{method} {name}", f"{method} points") for method in METHODS]
         label = "positions and normals" if name == "normals" else "a matrix for each vertex"
-        yield at_most(f"{label} / positions alone ({order})", values, target)
+        yield at_most(f"{label} / positions alone", values, target)
 
 
 def calls(m: Measured) -> Iterator[Row]:
@@ -71,11 +69,10 @@ def growing(m: Measured) -> Iterator[Row]:
     last = max(m.vertices.steps)
     low = 1_000_000 if last > 1_000_000 else 100_000
     names = [f"{ours.NAME} {method}" for method in METHODS]
-    order = " / ".join(LABELS[method] for method in METHODS)
     values = [m.vertices.factor(name, low, last) for name in names]
-    yield at_most(f"time a vertex, {last:,} vertices / {low:,} ({order})", values, NOISE)
+    yield at_most(f"time a vertex, {last:,} vertices / {low:,}", values, NOISE)
     values = [m.influences.factor(name, 4, 64) / 16 for name in names]
-    yield at_most(f"time an influence, 64 influences / 4 ({order})", values, NOISE)
+    yield at_most("time an influence, 64 influences / 4", values, NOISE)
     mixed = m.own["mixed"]
     yield at_most("time of vertices with 1 influence / with 8", [mixed.ratio("1", "8")], 0.5)
     average = (mixed.samples["1"] + mixed.samples["8"]) / 2
@@ -84,13 +81,19 @@ def growing(m: Measured) -> Iterator[Row]:
 
 
 def threads(m: Measured) -> Iterator[Row]:
-    order = " / ".join(LABELS[method] for method in METHODS)
     for vertices, times in m.threads.items():
         values = [times.ratio(f"{method} 1", f"{method} 2") for method in METHODS]
-        yield at_least(f"2 threads: times as fast as 1, {vertices:,} vertices ({order})", values, 1.8)
+        yield at_least(f"2 threads: times as fast as 1, {vertices:,} vertices", values, 1.8)
     frames, meshes = m.own["frames"].ratio("1", "2"), m.own["meshes"].ratio("1", "2")
     yield at_least("2 threads: times as fast as 1, 64 frames of 20,000 vertices", [frames], 1.8)
     yield at_least("64 meshes of 4,000 vertices: 2 threads of the caller, times as fast as 1", [meshes], 1.5)
+
+
+def legend(m: Measured) -> str:
+    """What stands between the slashes of a figure."""
+    where = " / ".join(f"{c.vertices:,} vertices on {c.threads}" for c in m.contests)
+    methods = " / ".join(LABELS[method] for method in METHODS)
+    return f"Several figures against another program: {where} threads. Three figures: {methods}."
 
 
 def rows(m: Measured) -> list[Row]:
