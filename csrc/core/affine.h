@@ -90,6 +90,31 @@ static inline vec3 mat3_apply(const mat3 *a, vec3 v)
     return r;
 }
 
+static inline double mat3_largest(const mat3 *a)
+{
+    double largest = 0;
+    for (int i = 0; i < 9; i++) {
+        largest = fmax(largest, fabs(a->m[i / 3][i % 3]));
+    }
+    return largest;
+}
+
+static inline double mat3_determinant(const mat3 *a)
+{
+    return vec3_dot(mat3_column(a, 0), vec3_cross(mat3_column(a, 1), mat3_column(a, 2)));
+}
+
+/* The cofactor matrix: det(a) times the inverse transpose. */
+static inline mat3 mat3_cofactors(const mat3 *a)
+{
+    vec3 x = mat3_column(a, 0), y = mat3_column(a, 1), z = mat3_column(a, 2);
+    mat3 c;
+    mat3_set_column(&c, 0, vec3_cross(y, z));
+    mat3_set_column(&c, 1, vec3_cross(z, x));
+    mat3_set_column(&c, 2, vec3_cross(x, y));
+    return c;
+}
+
 static inline vec3 affine_apply(const affine *a, vec3 v)
 {
     return vec3_add(mat3_apply(&a->lin, v), a->org);

@@ -2,7 +2,8 @@
  *
  * A vertex blends whole rows of a joint's table (the 16 floats of a matrix, the 8 of a dual quaternion), which needs no
  * gathers; eight blended vertices are then transposed, so that the arithmetic after it is the same for all eight lanes.
- * Written with the vector extensions of GCC and Clang: where the machine's vectors are shorter, the compiler splits them.
+ * Written with the vector extensions of GCC and Clang: where the machine's vectors are shorter, the compiler splits
+ * them.
  */
 #include "kernel.h"
 #include "rotation.h"
@@ -110,9 +111,9 @@ typedef struct blended {
     v8 low, high, dual;
 } blended;
 
-/* Sums w_j table_j over one vertex's influences, for one table or both at once, which saves loads. A dual quaternion's row
- * is real, real, dual: its first eight floats give the sign against the heaviest joint in every lane, its last eight are
- * what is summed. */
+/* Sums w_j table_j over one vertex's influences, for one table or both at once, which saves loads. A dual quaternion's
+ * row is real, real, dual: its first eight floats give the sign against the heaviest joint in every lane, its last
+ * eight are what is summed. */
 INLINE blended blend(const lanes *l, int lane, const float *matrix_table, const float *dual_table)
 {
     const uint16_t *joints = l->joints + lane * l->influences;
@@ -208,8 +209,8 @@ INLINE matrices blend_matrices(const lanes *l, const float *table, const float *
     }
     transpose(low);
     transpose(high);
-    return (matrices){{{low[0], low[1], low[2]}, {low[4], low[5], low[6]}, {high[0], high[1], high[2]},
-                       {high[4], high[5], high[6]}}};
+    return (matrices){
+        {{low[0], low[1], low[2]}, {low[4], low[5], low[6]}, {high[0], high[1], high[2]}, {high[4], high[5], high[6]}}};
 }
 
 /* 2 / |real part|^2, which the products below carry in place of a normalisation. */
@@ -575,7 +576,8 @@ INLINE void run_lanes(const tps_kernel_job *job, const int stages, const tps_res
     }
 }
 
-/* A group's vertices are begin + slots[0 .. count - 1]; where it is its block's only one, simply begin + 0 .. count - 1. */
+/* A group's vertices are begin + slots[0 .. count - 1]; where it is its block's only one, simply begin + 0 .. count
+ * - 1. */
 INLINE void run_group(const tps_kernel_job *job, const int stages, const tps_result result, const int only,
                       int64_t begin, const uint16_t *slots, int count, lanes l)
 {
@@ -634,7 +636,8 @@ INLINE void run_stages(const tps_kernel_job *job, const tps_result result, int64
     }
 }
 
-/* Each result is a function of its own: they are compiled apart, and matrices are not worth one for each set of stages. */
+/* Each result is a function of its own: they are compiled apart, and matrices are not worth one for each set of stages.
+ */
 static void run_points(const tps_kernel_job *job, int64_t block)
 {
     run_stages(job, TPS_POINTS, block);

@@ -1,199 +1,5 @@
 #include "rotation.h"
-
-#include <float.h>
-
-#define SINGULAR 1e-9
-
-/* a = scale * sum_k sigma[k] u_k v_k^T, sigma descending, v a proper rotation, w column k = sigma[k] u_k. */
-typedef struct svd3 {
-    double scale;
-    double sigma[3];
-    mat3 w;
-    mat3 v;
-} svd3;
-
-static double largest_entry(const mat3 *a)
-{
-    double largest = 0;
-    for (int i = 0; i < 9; i++) {
-        largest = fmax(largest, fabs(a->m[i / 3][i % 3]));
-    }
-    return largest;
-}
-
-static void rotate_columns(mat3 *a, int p, int q, double c, double s)
-{
-    for (int i = 0; i < 3; i++) {
-        double x = a->m[i][p], y = a->m[i][q];
-        a->m[i][p] = c * x - s * y;
-        a->m[i][q] = s * x + c * y;
-    }
-}
-
-/* Makes columns p and q of w orthogonal; 0 where they are already, to rounding. */
-static int orthogonalise(svd3 *d, int p, int q)
-{
-    vec3 a = mat3_column(&d->w, p), b = mat3_column(&d->w, q);
-    double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b);
-    if (!(fabs(ab) > DBL_EPSILON * sqrt(aa) * sqrt(bb))) {
-        return 0;
-    }
-    double zeta = (bb - aa) / (2 * ab); /* an infinite one gives t = 0 */
-    double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-    double c = 1 / sqrt(1 + t * t);
-    rotate_columns(&d->w, p, q, c, c * t);
-    rotate_columns(&d->v, p, q, c, c * t);
-    return 1;
-}
-
-static void order_columns(svd3 *d, int p, int q)
-{
-    if (d->sigma[p] >= d->sigma[q]) {
-        return;
-    }
-    double sigma = d->sigma[p];
-    d->sigma[p] = d->sigma[q];
-    d->sigma[q] = sigma;
-    rotate_columns(&d->w, p, q, 0, 1); /* a quarter turn swaps them and keeps v proper */
-    rotate_columns(&d->v, p, q, 0, 1);
-}
-
-/* One-sided Jacobi (Hestenes 1958): accurate for small singular values too, and bounded whatever the input. */
-static svd3 decompose(const mat3 *a)
-{
-    svd3 d = {.scale = largest_entry(a), .v = MAT3_ONE};
-    if (d.scale == 0 || !isfinite(d.scale)) {
-        return d;
-    }
-    for (int i = 0; i < 9; i++) {
-        d.w.m[i / 3][i % 3] = a->m[i / 3][i % 3] / d.scale;
-    }
-    for (int sweep = 0, busy = 1; busy && sweep < 30; sweep++) {
-        busy = orthogonalise(&d, 0, 1);
-        busy |= orthogonalise(&d, 0, 2);
-        busy |= orthogonalise(&d, 1, 2);
-    }
-    for (int k = 0; k < 3; k++) {
-        vec3 column = mat3_column(&d.w, k);
-        d.sigma[k] = sqrt(vec3_dot(column, column));
-    }
-    order_columns(&d, 0, 1);
-    order_columns(&d, 0, 2);
-    order_columns(&d, 1, 2);
-    return d;
-}
-
-static double determinant(const mat3 *a)
-{
-    return vec3_dot(mat3_column(a, 0), vec3_cross(mat3_column(a, 1), mat3_column(a, 2)));
-}
-
-/* The cofactor matrix: det(a) times the inverse transpose. */
-static mat3 cofactors(const mat3 *a)
-{
-    vec3 x = mat3_column(a, 0), y = mat3_column(a, 1), z = mat3_column(a, 2);
-    mat3 c;
-    mat3_set_column(&c, 0, vec3_cross(y, z));
-    mat3_set_column(&c, 1, vec3_cross(z, x));
-    mat3_set_column(&c, 2, vec3_cross(x, y));
-    return c;
-}
-
-/* How far from singular a is: |det| over the cube of the largest entry, at most 6; 0 outside the range where this can
- * be computed. The error of a cofactor formula grows with its inverse. */
-static double fatness(const mat3 *a)
-{
-    double scale = largest_entry(a);
-    return scale > 1e-90 && scale < 1e90 ? determinant(a) / (scale * scale * scale) : 0;
-}
-
-int mat3_singular(const mat3 *a)
-{
-    /* sigma_3 / sigma_1 >= |det| / |a|^3, and |a| <= 3 times the largest entry: settles the ordinary case. */
-    if (fabs(fatness(a)) > 1e-6) {
-        return 0;
-    }
-    svd3 d = decompose(a);
-    return d.sigma[2] <= SINGULAR * d.sigma[0];
-}
-
-static mat3 pseudo_inverse(const mat3 *a)
-{
-    svd3 d = decompose(a);
-    mat3 inverse = {{{0}}};
-    for (int k = 0; k < 3; k++) {
-        if (d.sigma[k] <= SINGULAR * d.sigma[0]) {
-            continue;
-        }
-        for (int i = 0; i < 9; i++) {
-            double u = d.w.m[i % 3][k] / d.sigma[k];
-            inverse.m[i / 3][i % 3] += d.v.m[i / 3][k] * u / (d.sigma[k] * d.scale);
-        }
-    }
-    return inverse;
-}
-
-static void swap_rows(double a[3][6], int p, int q)
-{
-    for (int k = 0; k < 6; k++) {
-        double t = a[p][k];
-        a[p][k] = a[q][k];
-        a[q][k] = t;
-    }
-}
-
-/* Gauss-Jordan with row pivots: its error grows with the condition, where the cofactors' grows with its square. */
-static mat3 regular_inverse(const mat3 *m)
-{
-    double a[3][6] = {{0}};
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) {
-            a[i][k] = m->m[i][k];
-        }
-        a[i][3 + i] = 1;
-    }
-    for (int c = 0; c < 3; c++) {
-        int pivot = c;
-        for (int r = c + 1; r < 3; r++) {
-            pivot = fabs(a[r][c]) > fabs(a[pivot][c]) ? r : pivot;
-        }
-        swap_rows(a, c, pivot);
-        for (int k = 5; k >= c; k--) {
-            a[c][k] /= a[c][c];
-        }
-        for (int r = 0; r < 3; r++) {
-            for (int k = 5; r != c && k >= c; k--) {
-                a[r][k] -= a[r][c] * a[c][k];
-            }
-        }
-    }
-    mat3 inverse;
-    for (int i = 0; i < 9; i++) {
-        inverse.m[i / 3][i % 3] = a[i / 3][3 + i % 3];
-    }
-    return inverse;
-}
-
-mat3 mat3_inverse(const mat3 *a)
-{
-    if (fabs(fatness(a)) < 0.02) {
-        return mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
-    }
-    mat3 c = cofactors(a);
-    double inverse_determinant = 1 / determinant(a);
-    for (int i = 0; i < 9; i++) {
-        c.m[i / 3][i % 3] *= inverse_determinant;
-    }
-    return mat3_transpose(&c);
-}
-
-affine affine_inverse(const affine *a)
-{
-    affine r;
-    r.lin = mat3_inverse(&a->lin);
-    r.org = vec3_scale(mat3_apply(&r.lin, a->org), -1);
-    return r;
-}
+#include "svd3.h"
 
 /* The unit columns u_0, u_1 of w, orthogonal to rounding. */
 static void left_vectors(const svd3 *d, vec3 *u0, vec3 *u1)
@@ -255,7 +61,7 @@ static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
 /* The best rotation from 1 to a regular matrix with a positive determinant. */
 static mat3 polar_rotation(const mat3 *a)
 {
-    svd3 d = decompose(a);
+    svd3 d = svd3_of(a);
     return d.sigma[1] > 0 ? rotation_of(&d, 1) : MAT3_ONE;
 }
 
@@ -268,7 +74,7 @@ static int is_rotation(const mat3 *x)
             off = fmax(off, fabs(vec3_dot(mat3_column(x, i), mat3_column(x, k)) - (i == k)));
         }
     }
-    return off <= 1e-14 && determinant(x) > 0;
+    return off <= 1e-14 && mat3_determinant(x) > 0;
 }
 
 static double square(const mat3 *a)
@@ -286,8 +92,8 @@ static mat3 newton_rotation(const mat3 *a)
 {
     mat3 x = *a;
     for (int step = 0; step < 12; step++) {
-        mat3 c = cofactors(&x), next;
-        double over = 1 / determinant(&x), scale = 1, moved = 0;
+        mat3 c = mat3_cofactors(&x), next;
+        double over = 1 / mat3_determinant(&x), scale = 1, moved = 0;
         if (step < 3) {
             scale = sqrt(sqrt(square(&c) / square(&x)) * over);
         }
@@ -321,7 +127,7 @@ static mat3 nearest_rotation(const svd3 *d, const mat3 *near)
 /* a / its largest entry, so that products of it neither overflow nor vanish. */
 static mat3 normalised(const mat3 *a)
 {
-    double scale = largest_entry(a);
+    double scale = mat3_largest(a);
     mat3 r = *a;
     for (int i = 0; i < 9 && scale > 0; i++) {
         r.m[i / 3][i % 3] /= scale;
@@ -331,7 +137,7 @@ static mat3 normalised(const mat3 *a)
 
 mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
 {
-    if (fabs(fatness(a)) > FAT) {
+    if (fabs(mat3_fatness(a)) > FAT) {
         mat3 inverse = mat3_inverse(a);
         mat3 q = mat3_mul(c, &inverse);
         if (is_rotation(&q)) {
@@ -341,10 +147,10 @@ mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
     mat3 from = normalised(a), to = normalised(c);
     mat3 from_transposed = mat3_transpose(&from);
     mat3 cat = mat3_mul(&to, &from_transposed);
-    if (fatness(&cat) > FAT) {
+    if (mat3_fatness(&cat) > FAT) {
         return newton_rotation(&cat);
     }
-    svd3 d = decompose(&cat);
+    svd3 d = svd3_of(&cat);
     int dominant = d.sigma[1] <= SINGULAR * d.sigma[0];
     if (dominant && (d.sigma[1] == 0 || mat3_singular(a) || mat3_singular(c))) {
         mat3 named = polar_rotation(near);
@@ -375,11 +181,11 @@ static mat3 least_rotation(const mat3 *o)
 
 static mat3 polar_rotation_of_any(const mat3 *x)
 {
-    svd3 d = decompose(x);
+    svd3 d = svd3_of(x);
     if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
         return nearest_rotation(&d, &MAT3_ONE);
     }
-    if (d.sigma[2] > SINGULAR * d.sigma[0] && determinant(&d.w) < 0) {
+    if (d.sigma[2] > SINGULAR * d.sigma[0] && mat3_determinant(&d.w) < 0) {
         mat3 o = rotation_of(&d, -1);
         return least_rotation(&o);
     }
@@ -393,7 +199,7 @@ void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
         *stretch = MAT3_ONE;
         return;
     }
-    *rotation = fatness(x) > FAT ? newton_rotation(x) : polar_rotation_of_any(x);
+    *rotation = mat3_fatness(x) > FAT ? newton_rotation(x) : polar_rotation_of_any(x);
     mat3 rt = mat3_transpose(rotation);
     *stretch = mat3_mul(&rt, x);
 }

@@ -4,6 +4,10 @@
 
 #include "affine.h"
 
+/* How far from singular a is: |det| over the cube of the largest entry, at most 6; 0 outside the range where this can
+ * be computed. The error of a cofactor formula grows with its inverse. */
+double mat3_fatness(const mat3 *a);
+
 /* Is the smallest singular value <= 1e-9 times the largest? The zero matrix is singular. */
 int mat3_singular(const mat3 *a);
 

@@ -1,117 +1,8 @@
-/* The skin: a mesh at rest with weights in canonical form. */
-#include "internal.h"
+/* The skin: a mesh at rest, its weights laid out in blocks for the kernel. */
+#include "weights.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct entry {
-    double weight;
-    int32_t joint;
-} entry;
-
-static int by_joint(const void *a, const void *b)
-{
-    int32_t x = ((const entry *)a)->joint, y = ((const entry *)b)->joint;
-    return (x > y) - (x < y);
-}
-
-static int heaviest_first(const void *a, const void *b)
-{
-    double x = ((const entry *)a)->weight, y = ((const entry *)b)->weight;
-    return x != y ? (x < y) - (x > y) : by_joint(a, b);
-}
-
-/* Scales the weights to a sum of 1; by the largest first, so that neither huge nor tiny ones overflow. */
-static void normalise(entry *row, int64_t count)
-{
-    double largest = 0, sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        row[i].weight = fmin(row[i].weight, DBL_MAX);
-        largest = fmax(largest, row[i].weight);
-    }
-    for (int64_t i = 0; i < count && largest > 0; i++) {
-        row[i].weight /= largest;
-        sum += row[i].weight;
-    }
-    for (int64_t i = 0; i < count && largest > 0; i++) {
-        row[i].weight /= sum;
-    }
-}
-
-/* Sums what comes twice, drops zeros, and sorts. Returns how many entries are left. */
-static int64_t canonical_row(entry *row, int64_t count, int normalised)
-{
-    int64_t kept = 0;
-    qsort(row, (size_t)count, sizeof *row, by_joint);
-    for (int64_t i = 0; i < count; i++) {
-        if (kept > 0 && row[kept - 1].joint == row[i].joint) {
-            row[kept - 1].weight += row[i].weight;
-        } else {
-            row[kept++] = row[i];
-        }
-    }
-    if (!normalised) {
-        normalise(row, kept);
-    }
-    for (int64_t i = 0; i < kept; i++) { /* as they will be kept: equal weights there are equal here */
-        row[i].weight = (float)row[i].weight;
-    }
-    qsort(row, (size_t)kept, sizeof *row, heaviest_first);
-    while (kept > 0 && !(row[kept - 1].weight > 0)) {
-        kept--;
-    }
-    return kept;
-}
-
-static tps_status check_rows(const tps_mesh *mesh, int64_t *where)
-{
-    const int64_t *start = mesh->row_start;
-    if (start[0] != 0) {
-        return tps_fail(TPS_WEIGHT_ROWS, 0, where);
-    }
-    for (int64_t i = 0; i < mesh->vertex_count; i++) {
-        if (start[i + 1] < start[i] || start[i + 1] > mesh->entry_count) {
-            return tps_fail(TPS_WEIGHT_ROWS, i + 1, where);
-        }
-    }
-    if (start[mesh->vertex_count] != mesh->entry_count) {
-        return tps_fail(TPS_WEIGHT_ROWS, mesh->vertex_count, where);
-    }
-    for (int64_t e = 0; e < mesh->entry_count; e++) {
-        if (mesh->joints[e] < 0 || mesh->joints[e] >= mesh->joint_count) {
-            return tps_fail(TPS_WEIGHT_JOINT_RANGE, e, where);
-        }
-        if (!isfinite(mesh->weights[e])) {
-            return tps_fail(TPS_NOT_FINITE, e, where);
-        }
-        if (mesh->weights[e] < 0) {
-            return tps_fail(TPS_WEIGHT_NEGATIVE, e, where);
-        }
-    }
-    return TPS_OK;
-}
-
-/* The canonical rows in the order of the mesh, before they are laid out in blocks. */
-typedef struct rows {
-    int64_t *start;
-    entry *entries;
-} rows;
-
-static void canonical_rows(const tps_mesh *mesh, rows *r)
-{
-    int64_t written = 0;
-    r->start[0] = 0;
-    for (int64_t i = 0; i < mesh->vertex_count; i++) {
-        int64_t from = mesh->row_start[i], count = mesh->row_start[i + 1] - from;
-        entry *row = r->entries + written;
-        for (int64_t k = 0; k < count; k++) {
-            row[k] = (entry){mesh->weights[from + k], (int32_t)mesh->joints[from + k]};
-        }
-        written += canonical_row(row, count, mesh->normalised);
-        r->start[i + 1] = written;
-    }
-}
 
 /* Which joints are used, and how much of the mesh hangs on each. number[j]: joint j's place among the used ones. */
 static tps_status number_joints(tps_skin *skin, const rows *r, int32_t *number)
@@ -223,7 +114,7 @@ static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int
 /* Everything about the weights, given room for canonical rows and for a number for each joint. */
 static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t *number)
 {
-    canonical_rows(mesh, r);
+    tps_canonical_rows(mesh, r);
     tps_status status = number_joints(skin, r, number);
     if (status != TPS_OK) {
         return status;
@@ -324,7 +215,7 @@ static tps_skin *allocate_skin(const tps_mesh *mesh)
 
 tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where)
 {
-    tps_status status = check_rows(mesh, where);
+    tps_status status = tps_check_rows(mesh, where);
     if (status != TPS_OK) {
         return status;
     }

@@ -48,7 +48,7 @@ def random_mesh(rng, armature):
 
 
 def pose(rng, armature, scaled):
-    """Without scale, joints turn by less than 90° from rest: two further apart than 180° have two shortest ways to blend,
+    """Without scale, joints turn by less than 90° from rest: two that are 180° apart can be blended in two ways,
     and Blender takes another than ours there."""
     most = 0.7 if scaled else 0.12
     for bone in armature.pose.bones:
