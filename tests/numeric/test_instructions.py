@@ -19,12 +19,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+import two_phase_skinning as tps
+
 METHODS = ("linear", "dual_quaternion", "two_phase")
 SIZES = (1024, 3072)  # the difference of the two is free of what a call costs
 
 # Instructions a vertex with 4 influences, by the kernel that callgrind sees (Valgrind 3.19 knows no AVX-512).
 # Built by GCC 12.2 for x86-64.
-MEASURED = {"avx2": {"linear": 90.0, "dual_quaternion": 172.6, "two_phase": 172.6}}
+MEASURED = {"avx2": {"linear": 84.1, "dual_quaternion": 104.2, "two_phase": 145.2}}
 ALLOWANCE = 1.10  # for other versions of the compiler
 
 PROGRAM = """
@@ -73,6 +75,7 @@ def measure() -> tuple[dict[str, str], dict[str, float]]:
 
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+@pytest.mark.skipif("clang" in tps.build_info()["compiler"].lower(), reason="the ceilings are GCC's")
 @pytest.mark.parametrize("method", METHODS)
 def test_instructions_a_vertex(method: str) -> None:
     build, costs = measure()
