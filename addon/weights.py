@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The weights of a mesh's vertices, as painted. Blender has no fast reader (1.5 µs a vertex): they are kept."""
+"""The weights of a mesh's vertices, as painted. Blender has no fast reader (1 µs a vertex): they are kept."""
 
-import gc
-
+import bmesh
 import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
@@ -73,25 +72,32 @@ class Store:
 
 
 def read(mesh, progress=None):
-    """Read a mesh's weights; progress is called with the fraction that is done."""
-    counts, groups, values = [], [], []
-    add_count, add_group, add_value = counts.append, groups.append, values.append
-    collecting = gc.isenabled()
-    gc.disable()  # millions of small objects are made and none of them is a cycle
+    """Read a mesh's weights; progress is called with the fraction that is done.
+
+    A BMesh hands over all of a vertex's weights in one call; that is twice as fast as asking the mesh for each of them,
+    though half of the time goes into making it.
+    """
+    if progress is not None:
+        progress(0)
+    copy = bmesh.new()
     try:
-        for index, vertex in enumerate(mesh.vertices):
-            if progress is not None and index % CHUNK == 0:
-                progress(index / len(mesh.vertices))
-            entries = vertex.groups
-            add_count(len(entries))
-            for entry in entries:
-                add_group(entry.group)
-                add_value(entry.weight)
+        copy.from_mesh(mesh, face_normals=False, vertex_normals=False)
+        return _read(copy.verts, progress)
     finally:
-        if collecting:
-            gc.enable()
+        copy.free()
         if progress is not None:
             progress(1)
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
+
+
+def _read(vertices, progress):
+    starts = np.zeros(len(vertices) + 1, np.int64)
+    groups, values = [], []
+    layer = vertices.layers.deform.active
+    for index, vertex in enumerate(vertices if layer is not None else ()):
+        if progress is not None and index % CHUNK == 0:
+            progress((1 + index / len(vertices)) / 2)
+        entries = vertex[layer]
+        groups += entries.keys()
+        values += entries.values()
+        starts[index + 1] = len(groups)
     return Weights(starts, np.array(groups, np.int32), np.array(values, np.float32))
