@@ -151,8 +151,7 @@ class Binding:
         if self._joints is None or self._joints.used != frozenset(used.tolist()):
             self._joints = rig.joints(used, armature)
         found = influences.on_segments(found, places, rig, self._joints.first, rig_module.curved_index(rig, armature))
-        self._moved = np.empty_like(self._bound_points)
-        self._offset = np.empty_like(self._bound_points)
+        self._result = np.empty_like(self._bound_points)
         return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
 
     @staticmethod
@@ -194,10 +193,10 @@ class Binding:
         else:
             now = self._points.now
             points = None if now is self._bound_points else now
-            self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._moved, space=space)
+            self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._result, space=space)
             if not self._multi:
-                np.subtract(self._moved, now, out=self._offset)
-            storage.store(mesh, name, self._moved if self._multi else self._offset)
+                np.subtract(self._result, now, out=self._result)
+            storage.store(mesh, name, self._result)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])
         if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
             inputs.write(modifier, node_group.PER_VERTEX, per_vertex)

@@ -5,7 +5,23 @@ A function's name ends in the version from which it works; the plain name is the
 Scripts do not need this module: `inputs` reads and writes a modifier's inputs by their names.
 """
 
+from itertools import chain
+
 import bpy
+import numpy as np
+
+
+def matrices_array_4_2(matrices):
+    """4x4 matrices as (N, 4, 4) float64. Ten times as fast as numpy.array, which asks each of them for each number."""
+    return np.array(list(chain.from_iterable(chain.from_iterable(matrices))), float).reshape(-1, 4, 4)
+
+
+def matrices_array_5_2(matrices):
+    """4x4 matrices as (N, 4, 4) float64; they have buffers that NumPy reads."""
+    result = np.empty((len(matrices), 4, 4))
+    for k, matrix in enumerate(matrices):
+        result[k] = matrix
+    return result
 
 
 def input_get_4_2(modifier, identifier):
@@ -98,5 +114,6 @@ input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4
 input_attribute_set = input_attribute_set_5_2 if _5_2 else input_attribute_set_4_2
 input_path = input_path_5_2 if _5_2 else input_path_4_2
 use_wildcards = use_wildcards_5_2 if bpy.app.version >= (5, 0, 0) else use_wildcards_4_2
+matrices_array = matrices_array_5_2 if _5_2 else matrices_array_4_2
 hide_group_selector = hide_group_selector_4_2
 add_warning_node = add_warning_node_4_3 if bpy.app.version >= (4, 3, 0) else add_warning_node_4_2

@@ -51,7 +51,7 @@ class Moment:
                     found = rig.Rig(armature)
                     self._known.rigs[uid] = rig.signature(armature, True), found
             if touched and (found.segments > 1).any():
-                found.curves = rig.curves(self.evaluated(armature))
+                found.curves = found.curves_of(self.evaluated(armature))
             self._rigs[uid] = found
         return found
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An armature as the skeleton of two_phase_skinning: its bones' rest matrices, parents and poses, in armature space."""
 
-from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 from mathutils import Vector
 
+from . import compat
 from .native import tps
 
 # A bone that does not inherit scale has a parent that compensates towards it.
 _COMPENSATED = {"NONE", "NONE_LEGACY"}
 # What a B-bone's shape at rest depends on.
-_CURVES = (
+_curve_floats = attrgetter(
     "bbone_rollin", "bbone_rollout", "bbone_curveinx", "bbone_curveinz", "bbone_curveoutx", "bbone_curveoutz",
     "bbone_easein", "bbone_easeout",
 )  # fmt: skip
@@ -42,8 +43,14 @@ class Rig:
         self.head_radii = np.array([bone.head_radius for bone in bones])
         self.tail_radii = np.array([bone.tail_radius for bone in bones])
         self.distances = np.array([bone.envelope_distance for bone in bones])
-        self.curves = b""  # of the moment, if there are B-bones: what `curves` gives
+        self.curves = ()  # of the moment, if there are B-bones: what `curves_of` gives
         self.envelope_weights = np.array([bone.envelope_weight for bone in bones])
+
+    def curves_of(self, armature):
+        """What the curves of B-bones at rest depend on besides; drivers change it from frame to frame (Rigify's do)."""
+        pose_bones = armature.pose.bones
+        bones = [pose_bones[index].bone for index in np.flatnonzero(self.segments > 1).tolist()]
+        return [(_curve_floats(bone), bone.bbone_scalein[:], bone.bbone_scaleout[:]) for bone in bones]
 
     def joints(self, bones, armature):
         """The joints that a mesh weighted to these bones depends on; armature: evaluated, for the B-bones' curves."""
@@ -110,8 +117,8 @@ class Joints:
 
 
 def arrays(matrices):
-    """Blender's 4x4 matrices as one array, (N, 4, 4) float64. Ten times as fast as numpy.array up to Blender 5.1."""
-    result = np.array(list(chain.from_iterable(chain.from_iterable(matrices))), float).reshape(-1, 4, 4)
+    """Blender's 4x4 matrices as one array, (N, 4, 4) float64."""
+    result = compat.matrices_array(list(matrices))
     result[:, 3] = _LAST_ROW
     return result
 
@@ -140,15 +147,6 @@ def signature(armature, parents):
     values = b"".join(array.tobytes() for array in (*floats, *enums, *flags))
     names = [bone.parent and bone.parent.name for bone in bones] if parents else None
     return values, bones.keys(), handles, len(armature.pose.bones), names
-
-
-def curves(armature):
-    """What the curves of B-bones at rest depend on besides; drivers change it from frame to frame (Rigify's do)."""
-    bones = armature.data.bones
-    count = len(bones)
-    floats = [_all(bones, name, count) for name in _CURVES]
-    floats += [_all(bones, name, 3 * count) for name in ("bbone_scalein", "bbone_scaleout")]
-    return b"".join(array.tobytes() for array in floats)
 
 
 def same(first, second):
