@@ -17,6 +17,10 @@ from . import binding, inputs, moment, node_group, stack
 from .native import tps
 
 
+IDLE = 0.3  # seconds after which nobody is dragging a slider
+PAUSE = 0.02  # seconds that are left to others between two steps of what is done when idle
+
+
 class _Skins:
     """All Two-Phase Skins in the open file."""
 
@@ -87,6 +91,8 @@ class _Skins:
                 self._clean_up(skin)
             elif now.evaluated(skin.object).is_evaluated:
                 self._update_one(skin, modifier, now)
+        if self.known.weights.unsure and not bpy.app.timers.is_registered(_on_idle):
+            bpy.app.timers.register(_on_idle, first_interval=IDLE)
 
     def _update_one(self, skin, modifier, now):
         skin.mesh = skin.object.data
@@ -139,8 +145,18 @@ def _on_frame_changed(scene, depsgraph):
             skins.update(depsgraph, frame_changed=True)
 
 
+def _on_idle():
+    """Go on comparing the weights of large meshes; called by Blender until it returns None."""
+    with skins.lock:
+        if skins.known.weights.unsure:
+            skins.known.weights.check()
+        return PAUSE if skins.known.weights.unsure else None
+
+
 @persistent
 def _on_render_started(*_):
+    while _on_idle() is not None:
+        pass
     skins.rendering = True
 
 
@@ -188,4 +204,6 @@ def unregister():
         handlers = getattr(bpy.app.handlers, event)
         if handler in handlers:
             handlers.remove(handler)
+    if bpy.app.timers.is_registered(_on_idle):
+        bpy.app.timers.unregister(_on_idle)
     skins.forget_all()

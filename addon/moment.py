@@ -63,6 +63,7 @@ class Moment:
             changed = self.changes.weights_of(mesh)
             if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
                 changed = self.changes.points_of(mesh)
+            doubtful = doubtful and weights.INTERACTIVE and not self.render  # otherwise there is time for all of them
             self._weights[uid] = self._known.weights.get(mesh, changed, doubtful)
         return self._weights[uid]
 

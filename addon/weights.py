@@ -2,11 +2,14 @@
 """The weights of a mesh's vertices, as painted. Blender has no fast reader (1 µs a vertex): they are kept."""
 
 import bmesh
+import bpy
 import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
 LARGE = 50000  # vertices that take longer to read than a slider may lag
-PART = 1000  # vertices of a large mesh that are compared
+PART = 1000  # vertices of a large mesh that are compared at once; the rest when Blender is idle
+PACE = 10000  # vertices that are compared at a time then
+INTERACTIVE = not bpy.app.background  # whether there are sliders, and Blender is ever idle
 
 
 class Weights:
@@ -41,34 +44,57 @@ class Store:
 
     def __init__(self):
         self.progress = None  # called with the fraction that is read
+        self.unsure = {}  # session uid of a mesh that was only compared in part -> what is to be compared next
         self._known = {}
 
     def get(self, mesh, changed=False, doubtful=False):
         """The mesh's weights: the same object as before if none of them changed.
 
-        doubtful: something else than the weights did change. A large mesh is then only read in part, and as a whole if
-        anything in that part is new, so that one can drag a slider.
+        doubtful: something else than the weights did change. A large mesh is then only compared in part, so that one
+        can drag a slider, and is read if anything in that part is new; `check` compares the rest.
         """
         known = self._known.get(mesh.session_uid)
         if known is not None and len(known.starts) == len(mesh.vertices) + 1:
             partly = changed and doubtful and len(mesh.vertices) > LARGE
-            if not changed or (partly and self._same_in_part(mesh, known)):
+            if not changed:
                 return known
+            if partly and _same(mesh, known, np.linspace(0, len(mesh.vertices) - 1, PART).astype(int)):
+                self.unsure[mesh.session_uid] = 0
+                return known
+        self.unsure.pop(mesh.session_uid, None)
         found = read(mesh, self.progress)
         if known is None or not known.same_as(found):
             self._known[mesh.session_uid] = known = found
         return known
 
-    @staticmethod
-    def _same_in_part(mesh, known):
-        for index in np.linspace(0, len(mesh.vertices) - 1, PART).astype(int).tolist():
-            first, end = known.starts[index], known.starts[index + 1]
-            entries = mesh.vertices[index].groups
-            if [entry.group for entry in entries] != known.groups[first:end].tolist():
-                return False
-            if [entry.weight for entry in entries] != known.values[first:end].tolist():
-                return False
-        return True
+    def check(self):
+        """Compare some more of a mesh that was only compared in part; if anything is new, it is evaluated and read."""
+        uid, start = next(iter(self.unsure.items()))
+        mesh = next((mesh for mesh in bpy.data.meshes if mesh.session_uid == uid), None)
+        known = self._known.get(uid)
+        if mesh is None or known is None or len(known.starts) != len(mesh.vertices) + 1:
+            del self.unsure[uid]  # it is gone, or read at the next update in any case
+            return
+        end = min(start + PACE, len(mesh.vertices))
+        if not _same(mesh, known, np.arange(start, end)):
+            del self.unsure[uid], self._known[uid]
+            mesh.update_tag()
+        elif end < len(mesh.vertices):
+            self.unsure[uid] = end
+        else:
+            del self.unsure[uid]
+
+
+def _same(mesh, known, indices):
+    """Whether these vertices have the weights that are known."""
+    for index in indices.tolist():
+        first, end = known.starts[index], known.starts[index + 1]
+        entries = mesh.vertices[index].groups
+        if [entry.group for entry in entries] != known.groups[first:end].tolist():
+            return False
+        if [entry.weight for entry in entries] != known.values[first:end].tolist():
+            return False
+    return True
 
 
 def read(mesh, progress=None):

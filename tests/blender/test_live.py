@@ -416,6 +416,7 @@ def test_a_slider_on_a_large_mesh_does_not_wait_for_its_weights():
     weights = scene.extension("weights")
     read, calls = weights.read, []
     weights.read = lambda *arguments: calls.append(arguments) or read(*arguments)
+    weights.INTERACTIVE = True  # as in a window
     try:
         start = time.perf_counter()
         for factor in (0.9, 0.7, 0.5, 0.3):
@@ -427,4 +428,44 @@ def test_a_slider_on_a_large_mesh_does_not_wait_for_its_weights():
         bpy.context.view_layer.update()
         assert len(calls) == 1
     finally:
-        weights.read = read
+        weights.read, weights.INTERACTIVE = read, False
+
+
+def test_weights_of_a_large_mesh_that_change_together_with_a_setting():
+    tube, rig = scene.tube(rings=4001, around=16)
+    skin = scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    scene.points(tube)
+    _change_weights_and_setting(tube, skin, 0.3)
+    assert_follows(tube, least=1e-5)
+
+
+def test_weights_of_a_large_mesh_that_change_while_a_slider_is_dragged():
+    tube, rig = scene.tube(rings=4001, around=16)
+    skin = scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    scene.points(tube)
+    weights = scene.extension("weights")
+    weights.INTERACTIVE = True  # as in a window
+    try:
+        _change_weights_and_setting(tube, skin, 0.3)
+        bpy.context.view_layer.update()
+        assert bpy.app.timers.is_registered(live._on_idle)
+        while live._on_idle() is not None:
+            pass
+        assert_follows(tube)
+        _change_weights_and_setting(tube, skin, 0.8)
+        bpy.context.view_layer.update()
+        live._on_render_started()
+        live.skins.rendering = False
+        assert_follows(tube)
+    finally:
+        weights.INTERACTIVE = False
+
+
+def _change_weights_and_setting(tube, skin, weight):
+    """Change the weights of one vertex that is not among those that are compared at once."""
+    compared = np.linspace(0, len(tube.data.vertices) - 1, scene.extension("weights").PART).astype(int)
+    vertex = int(np.flatnonzero(~np.isin(np.arange(30000, 30100), compared))[0]) + 30000
+    skin.show_in_editmode = not skin.show_in_editmode
+    tube.vertex_groups["bone0"].add([vertex], weight, "REPLACE")
