@@ -55,7 +55,7 @@ struct tps_skin {
     tps_block *blocks;
     tps_group *groups;
     uint16_t *slots;     /* V: vertices, numbered inside their block, in the order of the groups */
-    int64_t entry_count; /* without the repeated rows */
+    int64_t entry_count; /* without the repeated rows and the entries of weight 0 */
     uint16_t *joints;    /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
     float *weights;      /* each row sums to 1 */
 

@@ -39,6 +39,24 @@ static int64_t influences(const rows *r, int64_t vertex)
     return r->start[vertex + 1] - r->start[vertex];
 }
 
+/* A block of which nearly all vertices have the same number of influences is faster as one group: the others get
+ * entries of weight 0. Where that would add more than an eighth, or some have none at all, every vertex keeps its own
+ * number. */
+static void choose_widths(rows *r, int64_t begin, int64_t end)
+{
+    int64_t most = 0, least = INT64_MAX, sum = 0;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t count = influences(r, i);
+        most = count > most ? count : most;
+        least = count < least ? count : least;
+        sum += count;
+    }
+    int one_group = least > 0 && 8 * (most * (end - begin) - sum) <= sum;
+    for (int64_t i = begin; i < end; i++) {
+        r->width[i] = (int32_t)(one_group ? most : influences(r, i));
+    }
+}
+
 static int64_t padded(int64_t vertex_count)
 {
     return (vertex_count + TPS_LANES - 1) / TPS_LANES * TPS_LANES;
@@ -55,7 +73,7 @@ static void order_block(tps_skin *skin, const rows *r, int64_t block)
 {
     int64_t keys[TPS_BLOCK], begin = block * TPS_BLOCK, count = block_end(skin, block) - begin;
     for (int64_t i = 0; i < count; i++) {
-        keys[i] = influences(r, begin + i) * TPS_BLOCK + i;
+        keys[i] = (int64_t)r->width[begin + i] * TPS_BLOCK + i;
     }
     qsort(keys, (size_t)count, sizeof *keys, ascending);
     for (int64_t i = 0; i < count; i++) {
@@ -67,18 +85,19 @@ static void order_block(tps_skin *skin, const rows *r, int64_t block)
 static tps_group group_at(const tps_skin *skin, const rows *r, int64_t block, int64_t first)
 {
     int64_t begin = block * TPS_BLOCK, end = block_end(skin, block), at = first;
-    int64_t count = influences(r, begin + skin->slots[first]);
-    while (at < end && influences(r, begin + skin->slots[at]) == count) {
+    int32_t width = r->width[begin + skin->slots[first]];
+    while (at < end && r->width[begin + skin->slots[at]] == width) {
         at++;
     }
-    return (tps_group){(int32_t)count, (int32_t)(at - first)};
+    return (tps_group){width, (int32_t)(at - first)};
 }
 
 /* Orders all blocks. Returns how many entries are stored, and in *group_count how many groups there are. */
-static int64_t order_blocks(tps_skin *skin, const rows *r, int64_t *group_count)
+static int64_t order_blocks(tps_skin *skin, rows *r, int64_t *group_count)
 {
     int64_t groups = 0, entries = 0;
     for (int64_t b = 0; b < skin->block_count; b++) {
+        choose_widths(r, b * TPS_BLOCK, block_end(skin, b));
         order_block(skin, r, b);
         skin->blocks[b] = (tps_block){.first_entry = entries, .first_group = groups};
         for (int64_t at = b * TPS_BLOCK; at < block_end(skin, b);) {
@@ -101,10 +120,11 @@ static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int
         skin->groups[skin->blocks[block].first_group + g] = group;
         for (int64_t i = 0; i < padded(group.vertex_count); i++) {
             int64_t last = group.vertex_count - 1;
-            const entry *row = r->entries + r->start[begin + skin->slots[first + (i < last ? i : last)]];
+            int64_t vertex = begin + skin->slots[first + (i < last ? i : last)], count = influences(r, vertex);
+            const entry *row = r->entries + r->start[vertex];
             for (int32_t k = 0; k < group.influences; k++, to++) {
-                skin->joints[to] = (uint16_t)number[row[k].joint];
-                skin->weights[to] = (float)row[k].weight;
+                skin->joints[to] = (uint16_t)number[row[k < count ? k : 0].joint];
+                skin->weights[to] = k < count ? (float)row[k].weight : 0;
             }
         }
         first += group.vertex_count;
@@ -135,12 +155,13 @@ static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t
 
 static tps_status copy_weights(tps_skin *skin, const tps_mesh *mesh)
 {
-    rows r = {tps_allocate(mesh->vertex_count + 1, sizeof *r.start),
-              tps_allocate(mesh->entry_count, sizeof *r.entries)};
+    rows r = {tps_allocate(mesh->vertex_count + 1, sizeof *r.start), tps_allocate(mesh->entry_count, sizeof *r.entries),
+              tps_allocate(mesh->vertex_count, sizeof *r.width)};
     int32_t *number = tps_allocate(mesh->joint_count, sizeof *number);
-    tps_status status = r.start && r.entries && number ? lay_out(skin, mesh, &r, number) : TPS_NO_MEMORY;
+    tps_status status = r.start && r.entries && r.width && number ? lay_out(skin, mesh, &r, number) : TPS_NO_MEMORY;
     free(r.start);
     free(r.entries);
+    free(r.width);
     free(number);
     return status;
 }
@@ -266,14 +287,16 @@ static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start,
     for (int32_t g = 0; g < b->group_count; g++) {
         const tps_group *group = &skin->groups[b->first_group + g];
         for (int32_t i = 0; i < group->vertex_count; i++, slot++) {
-            int64_t vertex = block * TPS_BLOCK + skin->slots[slot];
-            if (!joints) {
-                row_start[vertex + 1] = group->influences;
-                continue;
-            }
+            int64_t vertex = block * TPS_BLOCK + skin->slots[slot], count = 0;
             for (int32_t k = 0; k < group->influences; k++, entry++) {
-                joints[row_start[vertex] + k] = skin->used[skin->joints[entry]];
-                weights[row_start[vertex] + k] = skin->weights[entry];
+                if (skin->weights[entry] > 0 && joints) {
+                    joints[row_start[vertex] + count] = skin->used[skin->joints[entry]];
+                    weights[row_start[vertex] + count] = skin->weights[entry];
+                }
+                count += skin->weights[entry] > 0;
+            }
+            if (!joints) {
+                row_start[vertex + 1] = count;
             }
         }
         entry += (padded(group->vertex_count) - group->vertex_count) * group->influences;

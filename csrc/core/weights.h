@@ -13,6 +13,7 @@ typedef struct entry {
 typedef struct rows {
     int64_t *start;
     entry *entries;
+    int32_t *width; /* V: how many entries the layout gives to a vertex: its own, or a few more of weight 0 */
 } rows;
 
 /* Are the rows of a mesh in order, and their joints and weights in range? */

@@ -12,10 +12,16 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "GCC " __VERSION__
+#endif
+
 static int execute(PyObject *module)
 {
     import_array1(-1);
-    return PyModule_AddStringConstant(module, "compiler", __VERSION__);
+    return PyModule_AddStringConstant(module, "compiler", COMPILER);
 }
 
 static PyModuleDef_Slot slots[] = {
