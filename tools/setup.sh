@@ -64,14 +64,14 @@ if [[ " $* " == *" package "* ]]; then
     compiler="${CC:-}"
     [ -n "$compiler" ] || compiler="$([ -n "$python" ] && "$python" -c 'import sysconfig; print(sysconfig.get_config_var("CC") or "")' || true)"
     case "$(uname -s)" in
-        MINGW* | MSYS* | CYGWIN*) compiler=true ;; # setuptools looks for Visual Studio itself
+        MINGW* | MSYS* | CYGWIN*) compiler="${CC:-gcc}" ;;
     esac
     command -v "${compiler%% *}" >/dev/null 2>&1 || compiler=cc
     command -v "${compiler%% *}" >/dev/null 2>&1 || missing+=("a C compiler (looked for ${CC:-cc})
       Debian, Ubuntu:  apt install build-essential
       Fedora:          dnf install gcc
       macOS:           xcode-select --install
-      Windows:         Visual Studio Build Tools, with \"Desktop development with C++\"")
+      Windows:         GCC or Clang from MSYS2 (Visual Studio's compiler does not know vector extensions)")
     if [ -n "$python" ]; then
         include="$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')"
         [ -f "$include/Python.h" ] || missing+=("Python's headers ($include/Python.h)

@@ -17,7 +17,7 @@ except ImportError as error:
         "Python outside the source folder, or with -P"
     ) from error
 
-from two_phase_skinning._build import BuildInfo, build_info
+from two_phase_skinning._build import build_info
 from two_phase_skinning._core import (
     bind_local,
     bind_world,
@@ -33,7 +33,6 @@ from two_phase_skinning._skin import Skin
 from two_phase_skinning._version import __version__
 
 __all__ = [
-    "BuildInfo",
     "Separation",
     "Skeleton",
     "Skin",

@@ -20,7 +20,7 @@ class Skin:
     weights, any number of influences a vertex, in one of four forms:
 
     - dense, (V, J);
-    - padded, ``(indices, weights)``, each (V, K): joint numbers and their weights;
+    - padded, ``(indices, weights)``, each (V, K): joint numbers and their weights (pad with any joint and weight 0);
     - compressed rows, ``(indptr, indices, weights)``: (V + 1,), (N,), (N,);
     - a scipy.sparse matrix of shape (V, J).
 

@@ -329,7 +329,9 @@ PyObject *raise_status(tps_status status, const char *name, int64_t where)
     case TPS_NOT_FINITE:
         return PyErr_Format(PyExc_ValueError, "%s: %sis not finite; expected finite numbers", name, place);
     case TPS_LAST_ROW:
-        return PyErr_Format(PyExc_ValueError, "%s: %shas another last row; expected 0 0 0 1", name, place);
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: %shas another last row; expected 0 0 0 1 (matrices are for column vectors)", name,
+                            place);
     case TPS_SINGULAR_BIND:
     case TPS_SINGULAR_SPACE:
         return PyErr_Format(PyExc_ValueError, "%s: %scannot be inverted; expected a regular matrix", name, place);
