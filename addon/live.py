@@ -16,7 +16,6 @@ from bpy.app.handlers import persistent
 from . import binding, inputs, moment, node_group, stack
 from .native import tps
 
-
 IDLE = 0.3  # seconds after which nobody is dragging a slider
 PAUSE = 0.02  # seconds that are left to others between two steps of what is done when idle
 

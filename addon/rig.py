@@ -6,11 +6,9 @@ from operator import attrgetter
 import numpy as np
 from mathutils import Vector
 
-from . import compat
+from . import bone_settings, compat
 from .native import tps
 
-# A bone that does not inherit scale has a parent that compensates towards it.
-_COMPENSATED = {"NONE", "NONE_LEGACY"}
 # What a B-bone's shape at rest depends on.
 _curve_floats = attrgetter(
     "bbone_rollin", "bbone_rollout", "bbone_curveinx", "bbone_curveinz", "bbone_curveoutx", "bbone_curveoutz",
@@ -33,7 +31,7 @@ class Rig:
         self.rest = arrays(bone.matrix_local for bone in bones)
         self.to_bone = arrays(bone.matrix_local.inverted() for bone in bones)
         self.deforms = np.array([bone.use_deform for bone in bones], bool)
-        self.inherits = np.array([bone.inherit_scale not in _COMPENSATED for bone in bones], bool)
+        self.inherits = np.array([bone_settings.inherits_scale(bone) for bone in bones], bool)
         self.segments = np.array([bone.bbone_segments for bone in bones], np.int64)
         self.curved = np.array([bone.bbone_mapping_mode == "CURVED" for bone in bones], bool)
         self.lengths = np.array([bone.length for bone in bones])
@@ -136,7 +134,7 @@ def signature(armature, parents):
     bones = armature.data.bones
     count = len(bones)
     floats = [_all(bones, "matrix_local", 16 * count), *(_all(bones, name, count) for name in _ENVELOPES)]
-    enums = [_all(bones, name, count, np.int32) for name in ("inherit_scale", "bbone_segments")]
+    enums = [_all(bones, name, count, np.int32) for name in ("inherit_scale", "bbone_segments", bone_settings.SCALE)]
     flags = [_all(bones, name, count, bool) for name in ("use_deform", "use_envelope_multiply")]
     handles = []
     if (enums[1] > 1).any():

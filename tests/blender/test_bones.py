@@ -162,6 +162,28 @@ def test_all_ways_of_inheriting_scale():
     scene.assert_differ(shapes["FULL"], shapes["NONE"], tube)
 
 
+def test_inheriting_scale_is_overridden_for_each_bone():
+    tube, rig = scene.tube()
+    skin = scene.add_skin(tube)
+    scene.bend(rig)
+    bone = rig.data.bones["bone2"]
+
+    def shape(mode, setting):
+        bone.inherit_scale, bone.two_phase_skin_scale = mode, setting
+        return scene.points(tube)
+
+    for mode, same, other in (("FULL", "YES", "NO"), ("NONE", "NO", "YES")):
+        expected = shape(mode, "AUTO")
+        scene.assert_same(shape(mode, same), expected, tube)
+        scene.assert_differ(shape(mode, other), expected, tube, 1e-3)
+    scene.activate(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert rig.data.bones["bone2"].two_phase_skin_scale == "YES"
+    inputs.write(skin, "Method", "Linear")
+    assert_follows(tube)
+
+
 def test_bone_flags_do_not_matter():
     tube, rig = scene.tube()
     scene.add_skin(tube, method="LINEAR")
