@@ -1,4 +1,4 @@
-"""Times a frame in Blender, from a change of the pose to the evaluated mesh: Two-Phase Skin beside the Armature modifier.
+"""Times a frame in Blender, from a change of the pose to the evaluated mesh, beside the Armature modifier.
 
     python bench/blender_frame.py [VERTICES...] [--rounds N] [--profile]
 
@@ -19,9 +19,9 @@ from pathlib import Path
 from clock import Entry, take_turns
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "blender"))  # has a `scene` of its own
-import scene  # noqa: E402, I001  (before Blender: it puts the extension where Blender finds it)
-import bpy  # noqa: E402
-import numpy as np  # noqa: E402
+import scene  # noqa: I001  (before Blender: it puts the extension where Blender finds it)
+import bpy
+import numpy as np
 
 scene.empty()
 live = scene.extension("live")
