@@ -127,6 +127,16 @@ class Skeleton:
         """The joints' names, if they were given."""
         return self._names
 
+    def pose(self, user: ArrayLike) -> NDArray[np.float64]:
+        """Posed world matrices from the user's local transforms, with scale passed on as the skeleton says.
+
+        user: (J, 4, 4), or (F, J, 4, 4) for many frames at once. Returns the same shape, float64.
+        Where every joint inherits this is tps.pose_world; a joint that does not takes on its parent's rotation and the
+        displaced position only: W_j = b_j U_j with the base frame b_j of docs/method.md, section 2.
+        Raises TypeError or ValueError naming the argument.
+        """
+        return _core.pose(self._core, user)
+
     def support_joints(self, weighted: ArrayLike) -> NDArray[np.bool_]:
         """Which joints have no weight of their own but a weighted descendant, and so carry transforms to it.
 

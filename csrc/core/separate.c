@@ -35,6 +35,27 @@ static affine base_frame(const tps_skeleton *s, int32_t j, const affine *parent_
     return b;
 }
 
+tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, double *world)
+{
+    tps_joint *joints = tps_allocate(skeleton->joint_count, sizeof *joints);
+    if (!joints) {
+        return TPS_NO_MEMORY;
+    }
+    for (int32_t i = 0; i < skeleton->joint_count; i++) {
+        int32_t j = skeleton->order[i];
+        const tps_joint *parent = skeleton->parents[j] < 0 ? NULL : &joints[skeleton->parents[j]];
+        affine base = base_frame(skeleton, j, parent ? &parent->world : NULL, parent ? &parent->frame : NULL);
+        affine u = affine_load(user + 16 * (int64_t)j);
+        joints[j].world = affine_mul(&base, &u);
+        joints[j].u.org = u.org;
+        polar(&u.lin, &joints[j].u.lin, &joints[j].n);
+        joints[j].frame = affine_mul(&base, &joints[j].u);
+        affine_store(&joints[j].world, world + 16 * (int64_t)j);
+    }
+    free(joints);
+    return TPS_OK;
+}
+
 /* 2a and 2b: u = [R' | t'], N' and the effective pose W', F' of one joint. */
 static void user_transform(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints,
                            int32_t j)

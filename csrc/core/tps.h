@@ -106,6 +106,11 @@ tps_status tps_skeleton_create(int32_t joint_count, const int32_t *parents, cons
 void tps_skeleton_free(tps_skeleton *skeleton);
 int32_t tps_skeleton_joint_count(const tps_skeleton *skeleton);
 
+/* The pose of local user transforms on this skeleton: W_j = b_j U_j, where b_j is W_p L_j, but with the linear part of
+ * the parent's frame without its own scale where joint j does not inherit. J matrices each. Fails only for want of
+ * memory. */
+tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, double *world);
+
 /* support[j] = 1 where joint j has no weight of its own but a weighted descendant: it carries transforms to it. */
 void tps_support_joints(const tps_skeleton *skeleton, const uint8_t *weighted, uint8_t *support);
 

@@ -5,10 +5,23 @@
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_VARARGS | METH_KEYWORDS, name##_doc}
 
 static PyMethodDef methods[] = {
-    METHOD(bind_local),        METHOD(bind_world),          METHOD(pose_world),      METHOD(user_local),
-    METHOD(skinning_matrices), METHOD(world_from_skinning), METHOD(increment_local), METHOD(increment_world),
-    METHOD(skeleton),          METHOD(support_joints),      METHOD(separate),        METHOD(skin),
-    METHOD(kernels),           METHOD(skin_weighted),       METHOD(skin_arrays),     METHOD(deform),
+    METHOD(bind_local),
+    METHOD(bind_world),
+    METHOD(pose_world),
+    METHOD(user_local),
+    METHOD(skinning_matrices),
+    METHOD(world_from_skinning),
+    METHOD(increment_local),
+    METHOD(increment_world),
+    METHOD(skeleton),
+    METHOD(pose),
+    METHOD(support_joints),
+    METHOD(separate),
+    METHOD(skin),
+    METHOD(kernels),
+    METHOD(skin_weighted),
+    METHOD(skin_arrays),
+    METHOD(deform),
     {NULL, NULL, 0, NULL},
 };
 

@@ -70,6 +70,35 @@ PyObject *py_support_joints(PyObject *module, PyObject *args, PyObject *kwargs)
     return (PyObject *)support;
 }
 
+const char pose_doc[] = "pose(skeleton, user)\n--\n\n(J, 4, 4) or (F, J, 4, 4) user transforms -> posed matrices.";
+
+PyObject *py_pose(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    (void)module;
+    static char *names[] = {"skeleton", "user", NULL};
+    PyObject *capsule, *user_object;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:pose", names, &capsule, &user_object)) {
+        return NULL;
+    }
+    const tps_skeleton *skeleton = skeleton_from(capsule);
+    npy_intp count = skeleton ? tps_skeleton_joint_count(skeleton) : 0;
+    PyArrayObject *user = skeleton ? matrices_argument(user_object, "user", count, 1) : NULL, *world = NULL;
+    if (user) {
+        world = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(user), PyArray_DIMS(user), NPY_DOUBLE);
+    }
+    npy_intp frames = world && PyArray_NDIM(user) == 4 ? PyArray_DIM(user, 0) : 1;
+    for (npy_intp f = 0; world && f < frames; f++) {
+        tps_status status = tps_skeleton_pose(skeleton, (double *)PyArray_DATA(user) + 16 * count * f,
+                                              (double *)PyArray_DATA(world) + 16 * count * f);
+        if (status != TPS_OK) {
+            raise_status(status, "user", -1);
+            Py_CLEAR(world);
+        }
+    }
+    release_array(user);
+    return (PyObject *)world;
+}
+
 static const uint8_t *bytes_or_null(PyArrayObject *array)
 {
     return array ? PyArray_DATA(array) : NULL;
