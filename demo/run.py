@@ -109,6 +109,12 @@ def table(runs: list[measure.Run], intermediate: np.ndarray, quads: np.ndarray, 
         apart = 1000 * np.linalg.norm(np.array(run.positions) - ours, axis=2)
         numbers = f"{run.milliseconds:12.2f}  {whole:10.1%} {part:21.1%} {apart.max():12.2f} {apart.mean():9.3f}"
         lines.append(f"{run.method:<18} {numbers}")
+    lines += [
+        "",
+        "ms a frame: median of scene.frame_set with rig and skin, one method after the other on this machine.",
+        "volume: 100 % is the intermediate shape, the body with every scale of the pose and without its bends.",
+        "distance: of the same vertex in the same frame, over all frames.",
+    ]
     return "\n".join(lines)
 
 
