@@ -161,12 +161,44 @@ def _on_render_started(*_):
 
 @persistent
 def _on_replaced(*_):
-    """A file was loaded, or undo or redo replaced the data: start over."""
+    """Undo or redo replaced the data, or a file was loaded: start over."""
     with skins.lock:
         skins.forget_all()
+    _evaluate_all()
+
+
+def _evaluate_all():
+    """Let Blender evaluate every skinned object again, which calls the handlers above; also a timer that runs once."""
+    with skins.lock:
         if not skins.none():
             for skin in skins.bindings.values():
                 skin.object.update_tag()
+
+
+def _evaluate_all_soon():
+    """The same when Blender is back at its events, where there is a window: only then it runs timers."""
+    if not bpy.app.timers.is_registered(_evaluate_all):
+        bpy.app.timers.register(_evaluate_all, first_interval=0)
+
+
+@persistent
+def _on_loaded(*_):
+    """A file was loaded: start over, once the handlers of other extensions are through."""
+    _on_replaced()
+    handlers = bpy.app.handlers.load_post
+    handlers.remove(_after_loading)
+    handlers.append(_after_loading)  # the last: before it, others may name what drivers use
+
+
+@persistent
+def _after_loading(*_):
+    """Linked meshes come with their library's frame. Blender calls no handler when it then evaluates the file for the
+    first time and forgets what is tagged before; so tag it after that, or without a window do the same here."""
+    if not bpy.app.background:
+        _evaluate_all_soon()
+    elif not skins.none():
+        scene = bpy.context.scene
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
 @persistent
@@ -183,7 +215,7 @@ def _on_rendered(*_):
 _HANDLERS = {
     "depsgraph_update_post": _on_edited,
     "frame_change_post": _on_frame_changed,
-    "load_post": _on_replaced,
+    "load_post": _on_loaded,
     "undo_post": _on_replaced,
     "redo_post": _on_replaced,
     "render_init": _on_render_started,
@@ -196,13 +228,16 @@ def register():
     if tps is not None:
         for event, handler in _HANDLERS.items():
             getattr(bpy.app.handlers, event).append(handler)
+        bpy.app.handlers.load_post.append(_after_loading)
+        _evaluate_all_soon()  # the file that is open may have skins already; now bpy.data cannot be used
 
 
 def unregister():
-    for event, handler in _HANDLERS.items():
+    for event, handler in (*_HANDLERS.items(), ("load_post", _after_loading)):
         handlers = getattr(bpy.app.handlers, event)
         if handler in handlers:
             handlers.remove(handler)
-    if bpy.app.timers.is_registered(_on_idle):
-        bpy.app.timers.unregister(_on_idle)
+    for timer in (_on_idle, _evaluate_all):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
     skins.forget_all()

@@ -75,12 +75,7 @@ def test_link():
 
 
 def test_link_as_an_instance():
-    path = library()
-    with bpy.data.libraries.load(path, link=True) as (_there, here):
-        here.collections = ["Character"]
-    instance = bpy.data.objects.new("Instance", None)
-    instance.instance_type, instance.instance_collection = "COLLECTION", here.collections[0]
-    bpy.context.scene.collection.objects.link(instance)
+    _instance(library())
     for frame in (5, 12):
         bpy.context.scene.frame_set(frame)
         assert_follows(bpy.data.objects["Tube"])
@@ -104,6 +99,60 @@ def test_library_override_posed_here():
     rig = inputs.read(tube.modifiers[SKIN], "Armature")
     scene.bend(rig, 0.5)
     assert_follows(tube)
+
+
+def test_an_instance_linked_at_one_frame_and_opened_at_another():
+    _instance(library())
+    assert_opens_as_saved()
+
+
+def test_an_override_linked_at_one_frame_and_opened_at_another():
+    _override(library())
+    assert_opens_as_saved()
+
+
+def assert_opens_as_saved():
+    bpy.context.scene.frame_set(10)
+    expected = [scene.points(tube) for tube in _shown_tubes()]
+    assert expected
+    saved = scene.temporary("shot10.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    scene.empty()
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    for tube, points in zip(_shown_tubes(), expected, strict=True):
+        scene.assert_same(scene.points(tube), points, tube)
+
+
+def test_a_window_tags_all_skins_once_a_file_is_open():
+    live = scene.extension("live")
+    tube, rig = scene.tube()
+    scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    expected = scene.points(tube)
+    live.skins.forget_all()
+    mesh = tube.data
+    mesh.attributes.remove(next(a for a in mesh.attributes if a.name.startswith(".two_phase")))
+    bpy.context.view_layer.update()
+    live._evaluate_all()  # the timer
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
+def test_enabled_again_after_the_frame_changed():
+    import addon_utils
+
+    bpy.ops.wm.open_mainfile(filepath=library())
+    bpy.context.scene.frame_set(9)
+    tube = bpy.data.objects["Tube"]
+    expected = scene.points(tube)
+    bpy.context.scene.frame_set(3)
+    addon_utils.disable(scene.EXTENSION)
+    bpy.context.scene.frame_set(9)
+    scene.assert_differ(scene.points(tube), expected, tube)
+    addon_utils.enable(scene.EXTENSION)
+    live = scene.extension("live")
+    assert bpy.app.timers.is_registered(live._evaluate_all)
+    live._evaluate_all()  # Blender as a module runs no timers
+    scene.assert_same(scene.points(tube), expected, tube)
 
 
 def test_two_overrides_of_one_character():
@@ -224,6 +273,22 @@ def test_deleted_and_brought_back_by_undo():
 def _tubes():
     """The skinned objects of this file."""
     return [obj for obj in bpy.data.objects if obj.name.startswith("Tube") and obj.library is None]
+
+
+def _shown_tubes():
+    """The skinned objects that are shown, linked or not."""
+    shown = bpy.context.evaluated_depsgraph_get().object_instances
+    names = {item.object.original.name_full for item in shown if item.object.type == "MESH"}
+    return [obj for obj in sorted(bpy.data.objects, key=lambda obj: obj.name_full) if obj.name_full in names]
+
+
+def _instance(path):
+    """Link the character and show an instance of it."""
+    with bpy.data.libraries.load(path, link=True) as (_there, here):
+        here.collections = ["Character"]
+    instance = bpy.data.objects.new("Instance", None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", here.collections[0]
+    bpy.context.scene.collection.objects.link(instance)
 
 
 def _override(path):
