@@ -56,33 +56,60 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
         layout.prop_search(self, "armature", bpy.data, "objects", icon="ARMATURE_DATA")
 
     def execute(self, context):
-        refused, added = [], []
+        refused, added, changed = [], [], []
         for obj in _meshes(context):
             try:
-                added += add_skins(obj, _armature_named(self.armature), self.method, context)
+                armature = _armature_named(self.armature)
+                skins = change_skins(obj, armature, self.method, context)
+                changed += skins
+                added += [] if skins else add_skins(obj, armature, self.method, context)
             except Refusal as refusal:
                 refused.append(str(refusal))
-        if added:
+        skins = changed + added
+        if skins:
             live.refresh(context, progress=_Progress(context))
-            refused += [f'"{skin.id_data.name}": {problem}' for skin in added if (problem := live.problem_of(skin))]
+            refused += [f'"{skin.id_data.name}": {problem}' for skin in skins if (problem := live.problem_of(skin))]
         for text in refused:
-            self.report({"WARNING" if added else "ERROR"}, text)
-        if not added:
+            self.report({"WARNING" if skins else "ERROR"}, text)
+        if not skins:
             return {"CANCELLED"}
-        if not refused:
+        if changed:
+            method = node_group.METHODS[self.method]
+            self.report({"INFO"}, f"{_count(changed)} had Two-Phase Skin already: its method is now {method}")
+        if added and not refused:
             self.report({"INFO"}, f"Two-Phase Skin added to {_count(added)}")
         return {"FINISHED"}
 
 
+def change_skins(obj, armature, method, context):
+    """Set the method of the skins that the object has for that armature (None: the likeliest) and see that they act.
+
+    Returns them: none if there is none, or if an Armature modifier of its own is to be replaced.
+    """
+    stands_for = _stands_for(obj)
+    armatures = [armature] if armature is not None else _armatures_of(obj, context)
+    if not armatures or _replaceable(obj, armature, armatures[0]):
+        return []
+    skins = [skin for skin in _skins(obj) if inputs.read(skin, node_group.ARMATURE) == armatures[0]]
+    if skins:
+        _check_editable(obj)
+    for skin in skins:
+        inputs.write(skin, node_group.METHOD, node_group.METHODS[method])
+        skin.show_viewport = skin.show_render = True
+        modifier = stands_for.get(skin.name)
+        if modifier is not None:
+            modifier.show_viewport = modifier.show_render = False
+    return skins
+
+
 def add_skins(obj, armature, method, context):
-    """Give a mesh object its skins: one in place of each Armature modifier that is on, or one for its parent.
+    """Give a mesh object its skins: one in place of each Armature modifier, or one for its parent.
 
     Returns the new modifiers; raises Refusal, having changed nothing.
     """
     _check_editable(obj)
-    replaced = [m for m in obj.modifiers if m.type == "ARMATURE" and m.show_viewport and m.object is not None]
-    if armature is not None:
-        replaced = [m for m in replaced if m.object == armature]
+    likeliest = _armatures_of(obj, context)
+    replaced = _replaceable(obj, armature, likeliest[0] if likeliest else None)
     if replaced:
         for modifier in replaced:
             _check_replaceable(obj, modifier)
@@ -90,10 +117,44 @@ def add_skins(obj, armature, method, context):
             if state == stack.REFUSED:
                 raise Refusal(f'"{obj.name}": {problem}')
         return [_replace(obj, modifier, method) for modifier in replaced]
-    found = [armature] if armature is not None else _armatures_of(obj, context)
-    if not found:
+    armature = armature or (likeliest[0] if likeliest else None)
+    if armature is None:
         raise Refusal(f'"{obj.name}": no armature found. Parent it to one, select one as well, or name one')
-    return [_add(obj, found[0], method)]
+    return [_add(obj, armature, method)]
+
+
+def _skins(obj):
+    return [modifier for modifier in obj.modifiers if node_group.is_skin(modifier)]
+
+
+def _stands_for(obj):
+    """Skin's name -> the Armature modifier in whose place it acts: the next of its armature, or one above."""
+    result, order = {}, list(obj.modifiers)
+    for index, skin in enumerate(order):
+        if node_group.is_skin(skin):
+            armature = inputs.read(skin, node_group.ARMATURE)
+            for modifier in order[index:] + order[:index]:
+                if modifier.type == "ARMATURE" and modifier.object == armature and modifier not in result.values():
+                    result[skin.name] = modifier
+                    break
+    return result
+
+
+def _replaceable(obj, armature, likeliest):
+    """The Armature modifiers that skins are to replace. armature: only of this one, if it is not None.
+
+    They are those that are on. If none is, they are the muted ones of the armature, or else of the likeliest, unless a
+    skin follows it already: these are left where a skin was removed.
+    """
+    used = list(_stands_for(obj).values())
+    unused = [m for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None and m not in used]
+    if armature is not None:
+        unused = [m for m in unused if m.object == armature]
+    shown = [m for m in unused if m.show_viewport]
+    wanted = armature or likeliest
+    if shown or any(inputs.read(skin, node_group.ARMATURE) == wanted for skin in _skins(obj)):
+        return shown
+    return [m for m in unused if m.object == wanted]
 
 
 def _add(obj, armature, method):
@@ -169,10 +230,13 @@ def _meshes(context):
 
 def _armatures_of(obj, context):
     """The armatures that a mesh may mean, the likeliest first."""
-    found = [m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None and m.show_viewport]
+    modifiers = [m for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None]
+    found = [m.object for m in modifiers if m.show_viewport]
     if obj.parent is not None and obj.parent.type == "ARMATURE":
         found.append(obj.parent)
     found += [other for other in context.selected_objects if other.type == "ARMATURE"]
+    found += [m.object for m in modifiers]
+    found += [rig for skin in _skins(obj) if (rig := inputs.read(skin, node_group.ARMATURE)) is not None]
     return found
 
 

@@ -66,6 +66,66 @@ def test_a_mesh_parented_with_armature_deform_is_not_deformed_twice():
     scene.assert_same(scene.points(tube), expected, tube)
 
 
+def test_adding_again_changes_the_method():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    skin = scene.add_skin(tube, method="LINEAR")
+    expected = scene.points(tube)
+    names = [modifier.name for modifier in tube.modifiers]
+    for method, name in (("TWO_PHASE", "Two-Phase"), ("LINEAR", "Linear")):
+        assert bpy.ops.object.two_phase_skin_add(method=method) == {"FINISHED"}
+        assert [modifier.name for modifier in tube.modifiers] == names
+        assert inputs.read(skin, "Method") == name
+    scene.assert_same(scene.points(tube), expected, tube)
+    tube.parent = rig
+    assert bpy.ops.object.two_phase_skin_add(armature=rig.name) == {"FINISHED"}
+    assert [modifier.name for modifier in tube.modifiers] == names
+
+
+def test_adding_again_puts_the_skin_back_in_the_modifiers_place():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    skin = scene.add_skin(tube, method="LINEAR")
+    expected = scene.points(tube)
+    skin.show_viewport = False
+    tube.modifiers["Armature"].show_viewport = True
+    assert bpy.ops.object.two_phase_skin_add(method="LINEAR") == {"FINISHED"}
+    assert [(m.name, m.show_viewport) for m in tube.modifiers] == [(skin.name, True), ("Armature", False)]
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
+def test_a_second_armature_gets_a_skin_of_its_own():
+    tube, _rig = scene.tube()
+    scene.add_skin(tube)
+    other = scene.chain(2)
+    second = scene.add_skin(tube, armature=other.name)
+    assert inputs.read(second, "Armature") == other
+    assert sum(modifier.type == "NODES" for modifier in tube.modifiers) == 2
+
+
+def test_added_again_after_it_was_removed_it_takes_over_the_muted_modifier():
+    tube, _rig = scene.tube()
+    tube.modifiers.new("Smooth", "SMOOTH")
+    tube.modifiers["Armature"].vertex_group = "bone1"
+    tube.modifiers["Armature"].use_bone_envelopes = True
+    skin = scene.add_skin(tube)
+    bpy.ops.object.modifier_remove(modifier=skin.name)
+    skin = scene.add_skin(tube)
+    assert [modifier.name for modifier in tube.modifiers] == [skin.name, "Armature", "Smooth"]
+    assert inputs.read_group(skin, "Vertex Group") == "bone1" and inputs.read(skin, "Bind To") == "Both"
+
+
+def test_a_muted_modifier_of_another_armature_is_left_alone():
+    tube, old = scene.tube()
+    tube.modifiers["Armature"].show_viewport = False
+    rig = scene.chain(4)
+    tube.parent = rig
+    skin = scene.add_skin(tube)
+    assert inputs.read(skin, "Armature") == rig
+    assert [modifier.name for modifier in tube.modifiers] == ["Armature", skin.name]
+    assert tube.modifiers["Armature"].object == old
+
+
 def test_it_goes_above_a_modifier_that_changes_the_topology():
     tube, rig = scene.tube()
     tube.modifiers.clear()
