@@ -66,6 +66,28 @@ def test_a_mesh_parented_with_armature_deform_is_not_deformed_twice():
     scene.assert_same(scene.points(tube), expected, tube)
 
 
+def test_a_mesh_parented_with_armature_deform_keeps_the_weight_tools():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    tube.parent, tube.parent_type = rig, "ARMATURE"
+    scene.bend(rig)
+    bpy.context.view_layer.update()
+    expected = scene.points(tube)
+    skin = scene.add_skin(tube, method="LINEAR")
+    assert [modifier.name for modifier in tube.modifiers] == [skin.name, "Armature"]
+    assert tube.modifiers.active == skin
+    left = tube.modifiers["Armature"]
+    assert left.object == rig and not left.show_viewport and not left.show_render
+    scene.assert_same(scene.points(tube), expected, tube)
+    assert bpy.ops.object.vertex_group_limit_total(group_select_mode="BONE_DEFORM", limit=4)
+    scene.activate(rig, tube)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.context.view_layer.objects.active = tube
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    assert bpy.context.pose_object == rig
+    assert bpy.ops.paint.weight_from_bones(type="AUTOMATIC") == {"FINISHED"}
+
+
 def test_adding_again_changes_the_method():
     tube, rig = scene.tube()
     scene.bend(rig)
