@@ -164,6 +164,7 @@ def _add(obj, armature, method):
     skin = _new_skin(obj, armature, method, index)
     if deformed_by_parent:
         obj.parent_type = "OBJECT"
+        inputs.write(skin, node_group.BIND, "Both")  # as Blender's does
         _leave_muted(obj, armature, index + 1)
     return skin
 
@@ -171,7 +172,7 @@ def _add(obj, armature, method):
 def _leave_muted(obj, armature, index):
     """An Armature modifier that is off: it tells Blender's weight tools whose bones the vertex groups are."""
     modifier = obj.modifiers.new("Armature", "ARMATURE")
-    modifier.object = armature
+    modifier.object, modifier.use_bone_envelopes = armature, True
     modifier.show_viewport = modifier.show_render = False
     skin = obj.modifiers[index - 1]
     obj.modifiers.move(obj.modifiers.find(modifier.name), index)

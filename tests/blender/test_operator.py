@@ -66,6 +66,23 @@ def test_a_mesh_parented_with_armature_deform_is_not_deformed_twice():
     scene.assert_same(scene.points(tube), expected, tube)
 
 
+def test_a_mesh_parented_with_armature_deform_is_bound_as_blender_binds_it():
+    tube, rig = scene.tube()
+    tube.modifiers.clear()
+    tube.vertex_groups.remove(tube.vertex_groups["bone3"])  # its points are left to the envelopes
+    tube.vertex_groups.remove(tube.vertex_groups["bone2"])
+    tube.parent, tube.parent_type = rig, "ARMATURE"
+    scene.bend(rig)
+    bpy.context.view_layer.update()
+    expected = scene.points(tube)
+    skin = scene.add_skin(tube, method="LINEAR")
+    scene.assert_same(scene.points(tube), expected, tube)
+    scene.assert_same(scene.yardstick(tube), expected, tube)
+    bpy.ops.object.modifier_remove(modifier=skin.name)
+    scene.add_skin(tube, method="LINEAR")
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
 def test_a_mesh_parented_with_armature_deform_keeps_the_weight_tools():
     tube, rig = scene.tube()
     tube.modifiers.clear()
