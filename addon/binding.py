@@ -134,11 +134,11 @@ class Binding:
         if self._joints is not None and self._joints.curves != self._bound_to[2].curves:
             self._joints = self._placed = None  # the segments of B-bones at rest are others
         if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):
-            return "" if self._skin else self._nothing_bound(armature)
+            return "" if self._skin else _nothing_bound(armature, self._bound_to[0][3])
         self._placed = space.tobytes()
         self._written = None
         self._skin = self._make_skin(self._bound_to[2], self._bound_to[0][3], moment.evaluated(armature), space)
-        return "" if self._skin else self._nothing_bound(armature)
+        return "" if self._skin else _nothing_bound(armature, self._bound_to[0][3])
 
     def _make_skin(self, rig, bind_to, armature, space):
         """The points skinned to the joints, or None where nothing moves any of them; armature: evaluated."""
@@ -153,13 +153,6 @@ class Binding:
         found = influences.on_segments(found, places, rig, self._joints.first, rig_module.curved_index(rig, armature))
         self._result = np.empty_like(self._bound_points)
         return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
-
-    @staticmethod
-    def _nothing_bound(armature):
-        return (
-            f'No vertex group is named like a deforming bone of "{armature.name}" and has weights: '
-            "parent the mesh to it with Automatic Weights, or paint weights"
-        )
 
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
         settings = self._settings(modifier, moment)
@@ -229,6 +222,20 @@ def remove_attributes(mesh, identity):
 def attribute_names(name):
     """All attributes that a skin of that name can have on its mesh."""
     return [name] + [name + column for column in node_group.COLUMNS]
+
+
+def _nothing_bound(armature, bind_to):
+    """That no point is moved by any bone, and the way out."""
+    if bind_to == "Vertex Groups":
+        return (
+            f'No vertex group is named like a deforming bone of "{armature.name}" and has weights: '
+            "parent the mesh to it with Automatic Weights, or paint weights"
+        )
+    without = "has a weight in a vertex group of a bone or " if bind_to == "Both" else ""
+    return (
+        f'No point {without}is in the envelope of a deforming bone of "{armature.name}": '
+        "enlarge the bones' envelopes, or set Bind To to Vertex Groups and give the mesh weights"
+    )
 
 
 def _deforming(rig, name):

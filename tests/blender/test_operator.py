@@ -233,6 +233,22 @@ def test_no_weights_is_said_and_shows_the_rest_shape():
     scene.assert_same(scene.points(tube), rest, tube)
 
 
+def test_nothing_in_an_envelope_is_said():
+    tube, rig = scene.tube()
+    for bone in rig.data.bones:
+        bone.head_radius = bone.tail_radius = bone.envelope_distance = 0.01
+    tube.modifiers["Armature"].use_vertex_groups, tube.modifiers["Armature"].use_bone_envelopes = False, True
+    skin = scene.add_skin(tube)
+    message = inputs.read(skin, "Message")
+    assert "envelope" in message and "vertex group" not in message
+    inputs.write(skin, "Bind To", "Both")
+    bpy.context.view_layer.update()
+    assert inputs.read(skin, "Message") == ""
+    tube.vertex_groups.clear()
+    bpy.context.view_layer.update()
+    assert "vertex group" in inputs.read(skin, "Message") and "envelope" in inputs.read(skin, "Message")
+
+
 def test_the_menu_has_it():
     draw = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
     assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw)
