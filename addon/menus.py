@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the operators are found: Add Modifier > Deform, beside Armature, and the Object menu for the F3 search."""
+"""Where the operator is found: at the end of Add Modifier > Deform and of Object > Modifiers, and so with F3."""
 
 import bpy
 
@@ -13,12 +13,12 @@ def _draw_add(self, context):
         )
 
 
-def _draw_object_menu(self, context):
+def _draw_object_modifiers(self, context):
     self.layout.separator()
     self.layout.operator(operators.OBJECT_OT_two_phase_skin_add.bl_idname, icon="MOD_ARMATURE")
 
 
-_MENUS = {"OBJECT_MT_modifier_add_deform": _draw_add, "VIEW3D_MT_object": _draw_object_menu}
+_MENUS = {"OBJECT_MT_modifier_add_deform": _draw_add, "VIEW3D_MT_object_modifiers": _draw_object_modifiers}
 
 
 def register():

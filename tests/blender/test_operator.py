@@ -250,8 +250,10 @@ def test_nothing_in_an_envelope_is_said():
 
 
 def test_the_menu_has_it():
-    draw = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
-    assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw)
+    for menu, there in (("modifier_add_deform", True), ("object_modifiers", True), ("object", False)):
+        kind = getattr(bpy.types, f"OBJECT_MT_{menu}", None) or getattr(bpy.types, f"VIEW3D_MT_{menu}")
+        draw = getattr(kind.draw, "_draw_funcs", [])
+        assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw) == there, menu
 
 
 def test_it_leaves_nothing_behind_when_it_is_disabled():
