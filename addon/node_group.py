@@ -9,9 +9,9 @@ It moves each point by an offset that `live` writes into an attribute of the mes
   already (shape keys, lattices, another skin): offset = x·column_x + y·column_y + z·column_z + column_t, which is
   exact wherever they are now.
 
-Both are zero where the attribute is missing, so that a file that is opened without the extension, a new vertex and an
-unbound skin show the points where they were. Factor and the vertex group act in the nodes: they are animated without
-any help from Python.
+Both are zero where the attribute is missing, so that a new vertex and an unbound skin show the points where they were.
+The attributes are saved: a file that is opened without the extension stays at the frame that was last written. Factor
+and the vertex group act in the nodes: they are animated without any help from Python.
 """
 
 import bpy
