@@ -41,6 +41,16 @@ MENUS = {
     INHERITED: ("After Bend", "Before Bend"),
     BIND: ("Vertex Groups", "Bone Envelopes", "Both"),
 }
+TIPS = {  # what the items of the menus do
+    "Two-Phase": "Scale first, as the bones stretch the flesh, then bend without losing volume",
+    "Linear": "Blend the bones' transforms directly, as the Armature modifier does",
+    "Dual Quaternion": "Blend rotations, as the Armature modifier does with Preserve Volume",
+    "After Bend": "Scale that a bone inherits acts after it has bent: the smoothest where bones also twist",
+    "Before Bend": "Scale that a bone inherits shapes it before it bends",
+    "Vertex Groups": "The weights of the vertex groups that are named like bones",
+    "Bone Envelopes": "How far inside the bones' envelopes a point is",
+    "Both": "Vertex groups, and bone envelopes for points that are in no bone's group",
+}
 PREFIX = ".two_phase_skin."  # of our attributes' names; the identity follows. The dot hides them in lists
 COLUMNS = (".x", ".y", ".z", ".t")  # what the names of the four attributes of a per vertex matrix end in
 
@@ -176,6 +186,7 @@ def _menus(wires, source):
                 switch.enum_items[k].name = item
             else:
                 switch.enum_items.new(item)
+            switch.enum_items[k].description = TIPS[item]
         wires.link(source.outputs[name], switch.inputs[0])
         _interface_socket(wires.tree, name).default_value = items[0]
 

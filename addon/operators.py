@@ -6,12 +6,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from . import compat, inputs, live, native, node_group, stack
 
-_METHOD_ITEMS = (
-    ("TWO_PHASE", "Two-Phase", "Scale first, as the bones stretch the flesh, then bend without losing volume"),
-    ("LINEAR", "Linear", "Blend the bones' transforms directly, as the Armature modifier does"),
-    ("DUAL_QUATERNION", "Dual Quaternion", "Blend rotations, as the Armature modifier does with Preserve Volume"),
-)
-
+_METHOD_ITEMS = tuple((key, name, node_group.TIPS[name]) for key, name in node_group.METHODS.items())
 
 # Of an Armature modifier: (use_vertex_groups, use_bone_envelopes)
 _BINDS = {(True, False): "Vertex Groups", (False, True): "Bone Envelopes", (True, True): "Both"}
