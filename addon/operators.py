@@ -70,7 +70,7 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
             return {"CANCELLED"}
         if changed:
             method = node_group.METHODS[self.method]
-            self.report({"INFO"}, f"{_count(changed)} had Two-Phase Skin already: its method is now {method}")
+            self.report({"INFO"}, f"{_count(changed)} had Two-Phase Skin already: the method is now {method}")
         if added and not refused:
             self.report({"INFO"}, f"Two-Phase Skin added to {_count(added)}")
         return {"FINISHED"}
