@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the operator is found: at the end of Add Modifier > Deform and of Object > Modifiers, and so with F3."""
+"""Where the operator is found: beside Armature, first in Add Modifier > Deform; in Object > Modifiers; with F3."""
 
 import bpy
 
@@ -18,14 +18,11 @@ def _draw_object_modifiers(self, context):
     self.layout.operator(operators.OBJECT_OT_two_phase_skin_add.bl_idname, icon="MOD_ARMATURE")
 
 
-_MENUS = {"OBJECT_MT_modifier_add_deform": _draw_add, "VIEW3D_MT_object_modifiers": _draw_object_modifiers}
-
-
 def register():
-    for name, draw in _MENUS.items():
-        getattr(bpy.types, name).append(draw)
+    bpy.types.OBJECT_MT_modifier_add_deform.prepend(_draw_add)
+    bpy.types.VIEW3D_MT_object_modifiers.append(_draw_object_modifiers)
 
 
 def unregister():
-    for name, draw in _MENUS.items():
-        getattr(bpy.types, name).remove(draw)
+    bpy.types.OBJECT_MT_modifier_add_deform.remove(_draw_add)
+    bpy.types.VIEW3D_MT_object_modifiers.remove(_draw_object_modifiers)

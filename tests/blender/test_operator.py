@@ -254,6 +254,8 @@ def test_the_menu_has_it():
         kind = getattr(bpy.types, f"OBJECT_MT_{menu}", None) or getattr(bpy.types, f"VIEW3D_MT_{menu}")
         draw = getattr(kind.draw, "_draw_funcs", [])
         assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw) == there, menu
+    deform = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
+    assert deform[0].__module__.endswith("two_phase_skin.menus"), "Armature comes first of Blender's own; beside it"
 
 
 def test_it_leaves_nothing_behind_when_it_is_disabled():
