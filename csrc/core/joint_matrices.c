@@ -63,14 +63,23 @@ static void store(double *matrices, int32_t j, affine a)
     affine_store(&a, matrices + 16 * (int64_t)j);
 }
 
-tps_status tps_bind_local(int32_t joint_count, const int32_t *parents, const double *bind, double *local,
-                          int64_t *where)
+static tps_status check_bind(int32_t joint_count, const double *bind, int64_t *where)
 {
     for (int32_t j = 0; j < joint_count; j++) {
         affine b = load(bind, j);
         if (mat3_singular(&b.lin)) {
             return tps_fail(TPS_SINGULAR_BIND, j, where);
         }
+    }
+    return TPS_OK;
+}
+
+tps_status tps_bind_local(int32_t joint_count, const int32_t *parents, const double *bind, double *local,
+                          int64_t *where)
+{
+    tps_status status = check_bind(joint_count, bind, where);
+    if (status != TPS_OK) {
+        return status;
     }
     for (int32_t j = 0; j < joint_count; j++) {
         affine b = load(bind, j);
@@ -132,11 +141,9 @@ void tps_user_local(int32_t joint_count, const int32_t *parents, const double *w
 tps_status tps_skinning_matrices(int32_t joint_count, const double *world, const double *bind, double *matrices,
                                  int64_t *where)
 {
-    for (int32_t j = 0; j < joint_count; j++) {
-        affine b = load(bind, j);
-        if (mat3_singular(&b.lin)) {
-            return tps_fail(TPS_SINGULAR_BIND, j, where);
-        }
+    tps_status status = check_bind(joint_count, bind, where);
+    if (status != TPS_OK) {
+        return status;
     }
     for (int32_t j = 0; j < joint_count; j++) {
         affine b = load(bind, j), w = load(world, j);
