@@ -24,6 +24,11 @@ struct tps_skeleton {
 /* How many vertices the kernel takes at a time. A group's last row is repeated until it has a multiple of this. */
 #define TPS_LANES 8
 
+static inline int64_t tps_padded(int64_t vertex_count)
+{
+    return (vertex_count + TPS_LANES - 1) / TPS_LANES * TPS_LANES;
+}
+
 typedef struct tps_block {
     int64_t first_entry; /* into joints and weights */
     int64_t first_group;

@@ -611,7 +611,7 @@ INLINE void run_block(const tps_kernel_job *job, const int stages, const tps_res
             }
         }
         slots += count;
-        entry += (int64_t)(count + LANES - 1) / LANES * LANES * l.influences;
+        entry += tps_padded(count) * l.influences;
     }
 }
 

@@ -45,8 +45,7 @@ static mat3 reflect(const mat3 *r, vec3 h)
     return s;
 }
 
-/* The least rotation that takes the unit vector a to the unit vector b, times r: two reflections, exact at any angle.
- */
+/* The least rotation that takes the unit vector a to the unit vector b, times r: two reflections, at any angle. */
 static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
 {
     vec3 h = vec3_add(a, b);
@@ -56,13 +55,6 @@ static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
     h = vec3_scale(h, 1 / sqrt(vec3_dot(h, h)));
     mat3 once = reflect(r, a);
     return reflect(&once, h);
-}
-
-/* The best rotation from 1 to a regular matrix with a positive determinant. */
-static mat3 polar_rotation(const mat3 *a)
-{
-    svd3 d = svd3_of(a);
-    return d.sigma[1] > 0 ? rotation_of(&d, 1) : MAT3_ONE;
 }
 
 /* Is it a proper rotation, to rounding? */
@@ -124,6 +116,40 @@ static mat3 nearest_rotation(const svd3 *d, const mat3 *near)
     return rotate_onto(near, mat3_apply(near, mat3_column(&d->v, 0)), u);
 }
 
+/* Of the mirrors along x, y, z and all three axes: which makes o m (o orthogonal, improper) the least rotation? */
+static mat3 least_rotation(const mat3 *o)
+{
+    static const double mirrors[4][3] = {{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {-1, -1, -1}};
+    int best = 0;
+    double best_trace = -4;
+    for (int i = 0; i < 4; i++) {
+        double trace = o->m[0][0] * mirrors[i][0] + o->m[1][1] * mirrors[i][1] + o->m[2][2] * mirrors[i][2];
+        if (trace > best_trace + 1e-9) {
+            best = i;
+            best_trace = trace;
+        }
+    }
+    mat3 r = *o;
+    for (int i = 0; i < 9; i++) {
+        r.m[i / 3][i % 3] *= mirrors[best][i % 3];
+    }
+    return r;
+}
+
+/* The polar rotation of any matrix, by decomposition. */
+static mat3 polar_rotation(const mat3 *x)
+{
+    svd3 d = svd3_of(x);
+    if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
+        return nearest_rotation(&d, &MAT3_ONE);
+    }
+    if (d.sigma[2] > SINGULAR * d.sigma[0] && mat3_determinant(&d.w) < 0) {
+        mat3 o = rotation_of(&d, -1);
+        return least_rotation(&o);
+    }
+    return rotation_of(&d, 1);
+}
+
 /* a / its largest entry, so that products of it neither overflow nor vanish. */
 static mat3 normalised(const mat3 *a)
 {
@@ -159,39 +185,6 @@ mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
     return rotation_of(&d, 1);
 }
 
-/* Of the mirrors along x, y, z and all three axes: which makes o m (o orthogonal, improper) the least rotation? */
-static mat3 least_rotation(const mat3 *o)
-{
-    static const double mirrors[4][3] = {{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {-1, -1, -1}};
-    int best = 0;
-    double best_trace = -4;
-    for (int i = 0; i < 4; i++) {
-        double trace = o->m[0][0] * mirrors[i][0] + o->m[1][1] * mirrors[i][1] + o->m[2][2] * mirrors[i][2];
-        if (trace > best_trace + 1e-9) {
-            best = i;
-            best_trace = trace;
-        }
-    }
-    mat3 r = *o;
-    for (int i = 0; i < 9; i++) {
-        r.m[i / 3][i % 3] *= mirrors[best][i % 3];
-    }
-    return r;
-}
-
-static mat3 polar_rotation_of_any(const mat3 *x)
-{
-    svd3 d = svd3_of(x);
-    if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
-        return nearest_rotation(&d, &MAT3_ONE);
-    }
-    if (d.sigma[2] > SINGULAR * d.sigma[0] && mat3_determinant(&d.w) < 0) {
-        mat3 o = rotation_of(&d, -1);
-        return least_rotation(&o);
-    }
-    return rotation_of(&d, 1);
-}
-
 void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
 {
     if (is_rotation(x)) { /* with no scale at all, rather than one of 1 + rounding */
@@ -199,7 +192,7 @@ void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
         *stretch = MAT3_ONE;
         return;
     }
-    *rotation = mat3_fatness(x) > FAT ? newton_rotation(x) : polar_rotation_of_any(x);
+    *rotation = mat3_fatness(x) > FAT ? newton_rotation(x) : polar_rotation(x);
     mat3 rt = mat3_transpose(rotation);
     *stretch = mat3_mul(&rt, x);
 }

@@ -57,11 +57,6 @@ static void choose_widths(rows *r, int64_t begin, int64_t end)
     }
 }
 
-static int64_t padded(int64_t vertex_count)
-{
-    return (vertex_count + TPS_LANES - 1) / TPS_LANES * TPS_LANES;
-}
-
 static int64_t block_end(const tps_skin *skin, int64_t block)
 {
     int64_t end = (block + 1) * TPS_BLOCK;
@@ -102,7 +97,7 @@ static int64_t order_blocks(tps_skin *skin, rows *r, int64_t *group_count)
         skin->blocks[b] = (tps_block){.first_entry = entries, .first_group = groups};
         for (int64_t at = b * TPS_BLOCK; at < block_end(skin, b);) {
             tps_group group = group_at(skin, r, b, at);
-            entries += padded(group.vertex_count) * group.influences;
+            entries += tps_padded(group.vertex_count) * group.influences;
             at += group.vertex_count;
             groups++;
         }
@@ -118,7 +113,7 @@ static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int
     for (int32_t g = 0; g < skin->blocks[block].group_count; g++) {
         tps_group group = group_at(skin, r, block, first);
         skin->groups[skin->blocks[block].first_group + g] = group;
-        for (int64_t i = 0; i < padded(group.vertex_count); i++) {
+        for (int64_t i = 0; i < tps_padded(group.vertex_count); i++) {
             int64_t last = group.vertex_count - 1;
             int64_t vertex = begin + skin->slots[first + (i < last ? i : last)], count = influences(r, vertex);
             const entry *row = r->entries + r->start[vertex];
@@ -299,7 +294,7 @@ static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start,
                 row_start[vertex + 1] = count;
             }
         }
-        entry += (padded(group->vertex_count) - group->vertex_count) * group->influences;
+        entry += (tps_padded(group->vertex_count) - group->vertex_count) * group->influences;
     }
 }
 
