@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One skin: what its mesh is bound to, and the deformation that was last written for its modifier to apply."""
 
+from functools import partial
+
 import numpy as np
 
-from . import editing, influences, inputs, node_group, points, stack, storage, weights, witness
+from . import editing, influences, inputs, node_group, points, stack, stages, storage, weights, witness
 from . import rig as rig_module
 from .native import tps
 
-_METHODS = {name: key.lower() for key, name in node_group.METHODS.items()}
-_SETTINGS = (node_group.METHOD, node_group.INHERITED, node_group.FACTOR, node_group.GROUP, node_group.INVERT)
-_INHERITED = {"After Bend": "after", "Before Bend": "before"}
+_SETTINGS = (
+    node_group.METHOD, node_group.INHERITED, node_group.FACTOR, node_group.GROUP, node_group.INVERT, node_group.BLEND,
+    node_group.SHOW, node_group.STAGE,
+)  # fmt: skip
 
 
 class Binding:
@@ -22,6 +25,7 @@ class Binding:
         self.identity = ""
         self.problem = ""
         self._set_to = None
+        self._armature = None
         self.forget()
 
     def forget(self):
@@ -46,13 +50,25 @@ class Binding:
         except ReferenceError:
             return False
 
+    def role_of(self, armature, bone):
+        """What the bone of that name is to this skin: "weighted", "support" (only bones below it are), or "unused".
+
+        Empty if the skin does not follow that armature, or is not bound.
+        """
+        if self._joints is None or self._armature != armature:
+            return ""
+        index = self._bound_to[2].index.get(bone, -1)
+        if index in self._joints.used:
+            return "weighted"
+        return "support" if index in self._joints.bones else "unused"
+
     def update(self, modifier, moment):
         """Bring the mesh's attribute up to date with this moment, if anything that it depends on has changed."""
         mesh = self.object.data
         shown = modifier.show_render if moment.render else modifier.show_viewport
         if not shown or (mesh.is_editmode and not self._follow_edits(mesh, modifier, moment)):
             return
-        armature = inputs.read(modifier, node_group.ARMATURE)
+        armature = self._armature = inputs.read(modifier, node_group.ARMATURE)
         self._multi = inputs.read(modifier, node_group.MULTI)
         state, problem = stack.above(self.object, modifier, moment.render, self._multi)
         problem = problem or self._bind(mesh, modifier, armature, moment)
@@ -112,7 +128,7 @@ class Binding:
         keys = self.object.data.shape_keys
         now = (
             [(m.name, m.show_viewport, m.show_render, m.show_in_editmode) for m in self.object.modifiers],
-            [inputs.read(modifier, name) for name in _SETTINGS],
+            [inputs.read(modifier, name) for name in _SETTINGS if inputs.has(modifier, name)],
             [(key.value, key.mute) for key in keys.key_blocks] if keys is not None else (),
         )
         changed = self._set_to is not None and now != self._set_to
@@ -155,12 +171,17 @@ class Binding:
         return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
 
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
-        settings = self._settings(modifier, moment)
+        live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
+        settings = stages.settings(live)
+        blend = stages.blend(self.object, live, self._bound_to[1])
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
         per_vertex = state == stack.MOVED or mesh.is_editmode
-        now = (per_vertex, mesh.is_editmode, self._multi, settings, space.tobytes(), world.tobytes())
+        blended = blend if isinstance(blend, float) else blend.tobytes()
+        now = (per_vertex, mesh.is_editmode, self._multi, settings, blended, space.tobytes(), world.tobytes())
         if self._is_news(now, moment):
-            self._write(mesh, modifier, per_vertex, world, settings, space)
+            pose = {"world": world, "method": settings.method, "inherited": settings.inherited, "space": space}
+            pose |= self._joints.associated
+            self._write(mesh, modifier, per_vertex, pose, settings, blend)
             self._written = now
 
     def _is_news(self, now, moment):
@@ -172,21 +193,17 @@ class Binding:
             return False
         return self._written is None or moment.frame_changed or now != seen_before
 
-    def _settings(self, modifier, moment):
-        live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
-        method = _METHODS[inputs.read(live, node_group.METHOD)]
-        return method, _INHERITED[inputs.read(live, node_group.INHERITED)]
-
-    def _write(self, mesh, modifier, per_vertex, world, settings, space):
-        method, inherited = settings
+    def _write(self, mesh, modifier, per_vertex, pose, settings, blend):
         name = node_group.PREFIX + inputs.read(modifier, node_group.IDENTITY)
+        blend = None if isinstance(blend, float) and blend == 1.0 else blend
         if per_vertex:
-            matrices = self._skin.matrices(world, method=method, inherited=inherited, space=space)
-            _store_matrices(mesh, name, matrices)
+            rest = np.broadcast_to(np.eye(3, 4, dtype=np.float32), (len(mesh.vertices), 3, 4))
+            _store_matrices(mesh, name, stages.mixed(partial(self._skin.matrices, **pose), settings, rest, blend))
         else:
             now = self._points.now
             points = None if now is self._bound_points else now
-            self._skin.deform(world, method=method, inherited=inherited, points=points, out=self._result, space=space)
+            compute = partial(self._skin.deform, points=points, **pose)
+            stages.mixed(compute, settings, now, blend, out=self._result)
             if not self._multi:
                 np.subtract(self._result, now, out=self._result)
             storage.store(mesh, name, self._result)

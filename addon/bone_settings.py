@@ -1,59 +1,85 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist sets for a single bone, in Properties > Bone > Two-Phase Skin."""
+"""What an artist sets for a bone: where its scale goes, and in which phases it moves the mesh."""
 
 import bpy
 from bpy.props import EnumProperty
 
-SCALE = "two_phase_skin_scale"  # the property's name on every bone
-_ITEMS = (
-    ("AUTO", "From Inherit Scale", "As the bone's Inherit Scale says: None and None (Legacy) do not, all others do"),
+SCALE = "two_phase_skin_scale"  # the properties' names on every bone
+PASSES = "two_phase_skin_passes"
+PHASES = {"nonrigid": "two_phase_skin_nonrigid", "rigid": "two_phase_skin_rigid"}
+
+_SCALE_ITEMS = (
+    (
+        "AUTO",
+        "From Inherit Scale",
+        "As the parent's Scale to Children and the bone's Inherit Scale say: None and None (Legacy) do not",
+    ),
     ("YES", "Yes", "The parent's scale goes on into this bone: the skin around the joint is scaled as a whole"),
     ("NO", "No", "The parent's scale ends at this bone: the skin of the parent is scaled before it bends"),
 )
-# A bone that does not inherit scale has a parent that compensates towards it.
-_COMPENSATED = {"NONE", "NONE_LEGACY"}
+_PASSES_ITEMS = (
+    (
+        "AUTO",
+        "From Inherit Scale",
+        "As Inherit Scale of each child says: None and None (Legacy) stop it, all others do not",
+    ),
+    ("YES", "Yes", "The scale of this bone goes on into its children, unless a child says otherwise"),
+    ("NO", "No", "The scale of this bone ends at it, unless a child says otherwise"),
+)
+_PHASE_ITEMS = (
+    ("AUTO", "Automatic", "On if vertices hang on the bone or, as a support joint, on bones below it"),
+    ("ON", "On", "The bone acts in this phase wherever vertices depend on it"),
+    ("OFF", "Off", "The mesh is shown as if the bone did nothing in this phase"),
+)
+_COMPENSATED = {"NONE", "NONE_LEGACY"}  # of Inherit Scale: the parent compensates towards such a bone
+
+PROPERTIES = {
+    PASSES: (
+        "Scale to Children",
+        "Whether this bone's scale goes on into its children, for the skin alone",
+        _PASSES_ITEMS,
+    ),
+    SCALE: (
+        "Scale from Parent",
+        "How Two-Phase Skin treats the scale of this bone's parent; the pose stays as it is",
+        _SCALE_ITEMS,
+    ),
+    PHASES["nonrigid"]: ("Scale Phase", "Whether the bone's scale and shear act on the mesh", _PHASE_ITEMS),
+    PHASES["rigid"]: ("Rigid Phase", "Whether the bone's rotation and translation act on the mesh", _PHASE_ITEMS),
+}
 
 
 def inherits_scale(bone):
     """Whether a bone is skinned as one that inherits its parent's scale."""
     setting = getattr(bone, SCALE)
+    if setting == "AUTO" and bone.parent is not None:
+        setting = getattr(bone.parent, PASSES)
     return bone.inherit_scale not in _COMPENSATED if setting == "AUTO" else setting == "YES"
+
+
+def is_associated(bone, phase):
+    """Whether a bone acts on the mesh in that phase."""
+    return getattr(bone, PHASES[phase]) != "OFF"
 
 
 def _changed(bone, _context):
     bone.id_data.update_tag()
 
 
-class BONE_PT_two_phase_skin(bpy.types.Panel):
-    bl_label = "Two-Phase Skin"
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "bone"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012 (Blender reads a plain set)
-
-    @classmethod
-    def poll(cls, context):
-        return context.bone is not None  # there is none in Edit Mode
-
-    def draw(self, context):
-        self.layout.use_property_split = True
-        self.layout.prop(context.bone, SCALE)
-
-
 def register():
-    setting = EnumProperty(
-        name="Inherit Scale",
-        description="How Two-Phase Skin treats the scale of this bone's parent; the pose stays as it is",
-        items=_ITEMS,
-        default="AUTO",
-        options=set(),
-        override={"LIBRARY_OVERRIDABLE"},
-        update=_changed,
-    )
-    setattr(bpy.types.Bone, SCALE, setting)
-    bpy.utils.register_class(BONE_PT_two_phase_skin)
+    for identifier, (name, description, items) in PROPERTIES.items():
+        setting = EnumProperty(
+            name=name,
+            description=description,
+            items=items,
+            default="AUTO",
+            options=set(),
+            override={"LIBRARY_OVERRIDABLE"},
+            update=_changed,
+        )
+        setattr(bpy.types.Bone, identifier, setting)
 
 
 def unregister():
-    bpy.utils.unregister_class(BONE_PT_two_phase_skin)
-    delattr(bpy.types.Bone, SCALE)
+    for identifier in PROPERTIES:
+        delattr(bpy.types.Bone, identifier)

@@ -24,6 +24,16 @@ def matrices_array_5_2(matrices):
     return result
 
 
+def input_has_4_2(modifier, identifier):
+    """Whether the modifier has a value for that input: the evaluated one gets it with its next evaluation."""
+    return identifier in modifier.keys()  # noqa: SIM118 (a modifier has no "in")
+
+
+def input_has_5_2(modifier, identifier):
+    """Whether the modifier has a value for that input: the evaluated one gets it with its next evaluation."""
+    return hasattr(modifier.properties.inputs, identifier)
+
+
 def input_get_4_2(modifier, identifier):
     """The value of a Geometry Nodes modifier's input; a menu gives an integer, -1 where it was never set."""
     return modifier[identifier]
@@ -108,6 +118,7 @@ def hide_group_selector_4_2(modifier):
 
 _5_2 = bpy.app.version >= (5, 2, 0)
 NEEDS_WITNESS = not _5_2  # an armature in a node group's input does not make the pose a dependency: see `witness`
+input_has = input_has_5_2 if _5_2 else input_has_4_2
 input_get = input_get_5_2 if _5_2 else input_get_4_2
 input_set = input_set_5_2 if _5_2 else input_set_4_2
 input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4_2

@@ -27,6 +27,19 @@ def read(modifier, name):
     return _menu_name(name, value) if kind == "NodeSocketMenu" else value
 
 
+def has(modifier, name):
+    """Whether the skin has that input: one whose linked node group is of an older version may not."""
+    found = node_group.sockets(modifier.node_group).get(name)
+    return found is not None and compat.input_has(modifier, found[0])
+
+
+def read_or_default(modifier, name):
+    """The same as `read`; of a skin that lacks the input, what it would be at first."""
+    if has(modifier, name):
+        return read(modifier, name)
+    return node_group.MENUS[name][0] if name in node_group.MENUS else node_group.SLIDERS[name]
+
+
 def write(modifier, name, value):
     """Set the input and tell Blender to evaluate the object again."""
     identifier, kind = _socket(modifier, name)

@@ -40,6 +40,8 @@ class _Skins:
         if count != self.groups_counted:
             self.groups_counted = count
             had, self.groups = self.groups, any(node_group.MARK in tree for tree in bpy.data.node_groups)
+            if self.groups:
+                node_group.bring_up_to_date()
             if self.groups and not had:
                 self.search()
         return not self.groups
@@ -128,6 +130,17 @@ def problem_of(modifier):
     """What keeps a skin from deforming its mesh, in words; empty if nothing does."""
     skin = skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
     return skin.problem if skin is not None else ""
+
+
+def roles_of(armature, bone):
+    """What a bone is to each skin that follows the armature object: (the skinned object's name, its role)."""
+    found = []
+    for skin in skins.bindings.values():
+        with contextlib.suppress(ReferenceError):  # an object that was removed
+            role = skin.role_of(armature, bone)
+            if role:
+                found.append((skin.object.name, role))
+    return found
 
 
 @persistent

@@ -20,16 +20,19 @@ from . import compat
 
 NAME = "Two-Phase Skin"
 MARK = "two_phase_skin"  # the custom property that tells our groups, whatever they are called
-VERSION = 1
+VERSION = 2  # 2: Blend from Linear, Show, Stage, panels; the settings count as used where Blender greys out the others
 
 ARMATURE = "Armature"
 METHOD = "Method"
 INHERITED = "Inherited Scale"
+BLEND = "Blend from Linear"
 BIND = "Bind To"
 FACTOR = "Factor"
 GROUP = "Vertex Group"
 INVERT = "Invert"
 MULTI = "Multi Modifier"
+SHOW = "Show"
+STAGE = "Stage"
 IDENTITY = "Identity"
 WITNESS = "Witness"
 PER_VERTEX = "Per Vertex Matrix"
@@ -40,6 +43,7 @@ MENUS = {
     METHOD: tuple(METHODS.values()),
     INHERITED: ("After Bend", "Before Bend"),
     BIND: ("Vertex Groups", "Bone Envelopes", "Both"),
+    SHOW: ("Final", "Rest", "After Phase 1", "After Phase 2", "By Stage"),
 }
 TIPS = {  # what the items of the menus do
     "Two-Phase": "Scale first, as the bones stretch the flesh, then bend without losing volume",
@@ -50,6 +54,11 @@ TIPS = {  # what the items of the menus do
     "Vertex Groups": "The weights of the vertex groups that are named like bones",
     "Bone Envelopes": "How far inside the bones' envelopes a point is",
     "Both": "Vertex groups, and bone envelopes for points that are in no bone's group",
+    "Final": "The whole deformation",
+    "Rest": "The mesh as it was before the deformation",
+    "After Phase 1": "After scale and shear, before anything has turned or moved",
+    "After Phase 2": "After rotation and translation, before inherited scale acts",
+    "By Stage": "Where the Stage slider says, from rest to final",
 }
 PREFIX = ".two_phase_skin."  # of our attributes' names; the identity follows. The dot hides them in lists
 COLUMNS = (".x", ".y", ".z", ".t")  # what the names of the four attributes of a per vertex matrix end in
@@ -58,17 +67,35 @@ _INPUTS = (
     (ARMATURE, "NodeSocketObject", "The armature whose bones move the mesh"),
     (METHOD, "NodeSocketMenu", "How the bones' transforms are blended"),
     (INHERITED, "NodeSocketMenu", "Whether scale that children inherit acts after or before they bend"),
-    (BIND, "NodeSocketMenu", "What tells how much each bone moves a point; Both: envelopes where no group does"),
+    (
+        BLEND,
+        "NodeSocketFloat",
+        "From Linear (0) to the Method (1), for all points, or by a vertex group: choose it with the button beside it",
+    ),
     (FACTOR, "NodeSocketFloat", "How much of the deformation is applied"),
     (GROUP, "NodeSocketFloat", "How much each point is affected: choose a vertex group with the button beside it"),
     (INVERT, "NodeSocketBool", "Affect the points that the vertex group leaves out"),
+    (BIND, "NodeSocketMenu", "What tells how much each bone moves a point; Both: envelopes where no group does"),
     (MULTI, "NodeSocketBool", "Deform what the skin above deforms, not its result, and mix both by the vertex group"),
+    (SHOW, "NodeSocketMenu", "How far the deformation is shown"),
+    (
+        STAGE,
+        "NodeSocketFloat",
+        "With Show set to By Stage: 0 at rest, 1 after phase 1, 2 after phase 2, 3 final, and in between on the way",
+    ),
     (IDENTITY, "NodeSocketString", "What tells this skin's attributes from those of others"),
     (WITNESS, "NodeSocketObject", "What makes a hidden armature be posed"),
     (PER_VERTEX, "NodeSocketBool", "The deformation is kept as one matrix for each point"),
     (MESSAGE, "NodeSocketString", "What is wrong"),
 )
 _HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, MESSAGE}
+SLIDERS = {BLEND: 1.0, FACTOR: 1.0, GROUP: 1.0, STAGE: 3.0}  # each from 0 to this, where it is at first
+_FIELDS = {BLEND, GROUP}  # a value or a vertex group
+_PANELS = (
+    ("Influence", "How much of the deformation is applied, and to which points", (FACTOR, GROUP, INVERT)),
+    ("Binding", "What the points are bound by", (BIND, MULTI)),
+    ("Phases", "Look at the deformation in its phases", (SHOW, STAGE)),
+)
 
 
 def is_skin(modifier):
@@ -79,15 +106,19 @@ def is_skin(modifier):
 def sockets(tree):
     """The inputs of a node tree, name -> (identifier, type). Kept: this is asked for several times an update."""
     items = tree.interface.items_tree
-    key = tree.session_uid, len(items)
+    key = tree.original.session_uid, len(items)  # that of an evaluated tree is always 0
     found = _sockets.get(key)
     if found is None:
         found = _sockets[key] = {
             item.name: (item.identifier, item.socket_type)
-            for item in items
-            if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
+            for item in _input_items(tree)
+            if item.socket_type != "NodeSocketGeometry"
         }
     return found
+
+
+def _input_items(tree):
+    return [item for item in tree.interface.items_tree if item.item_type == "SOCKET" and item.in_out == "INPUT"]
 
 
 _sockets = {}
@@ -96,37 +127,76 @@ _sockets = {}
 def ensure():
     """The file's own node group, made if there is none."""
     for tree in bpy.data.node_groups:
-        if tree.get(MARK) == VERSION and tree.library is None and tree.override_library is None:
+        if tree.get(MARK) == VERSION and _ours(tree):
             return tree
-    return _build()
-
-
-def _build():
     tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
-    tree[MARK] = VERSION
     tree.is_modifier = True
-    _declare(tree)
-    wires = _Wires(tree)
-    source = wires.node("NodeGroupInput", 0, 0)
-    offset = _offset(wires, source)
-    moved = wires.node("GeometryNodeSetPosition", 6, 0, Geometry=source.outputs["Geometry"], Offset=offset)
-    target = wires.node("NodeGroupOutput", 8, 0)
-    wires.link(_without_attributes(wires, source, moved.outputs[0]), target.inputs[0])
-    _menus(wires, source)
-    _warning(wires, source)
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    _build(tree)
     return tree
 
 
+def bring_up_to_date():
+    """Give the groups that an older version of the extension left in this file what they lack.
+
+    Inputs that they have keep their identifiers, and so every skin its settings. Linked groups are left as they are:
+    what they lack has its default.
+    """
+    for tree in bpy.data.node_groups:
+        if MARK in tree and tree[MARK] < VERSION and _ours(tree):
+            present = set(sockets(tree))
+            tree.nodes.clear()
+            _build(tree)
+            _set_defaults(tree, SLIDERS.keys() - present)
+
+
+def _set_defaults(tree, names):
+    """Blender gives the modifiers that are there zero for inputs that are new, whatever their default."""
+    identifiers = {sockets(tree)[name][0]: SLIDERS[name] for name in names}
+    for obj in bpy.data.objects:
+        for modifier in obj.modifiers:
+            if modifier.type == "NODES" and modifier.node_group == tree and obj.library is None:
+                for identifier, value in identifiers.items():
+                    compat.input_set(modifier, identifier, value)
+
+
+def _ours(tree):
+    return tree.library is None and tree.override_library is None
+
+
+def _build(tree):
+    tree[MARK] = VERSION
+    _declare(tree)
+    wires = _Wires(tree)
+    source = wires.node("NodeGroupInput", 0, 0)
+    offset = _counted_as_used(wires, source, _offset(wires, source))
+    moved = wires.node("GeometryNodeSetPosition", 6, 0, Geometry=source.outputs["Geometry"], Offset=offset)
+    target = wires.node("NodeGroupOutput", 8, 0)
+    wires.link(_without_attributes(wires, source, moved.outputs[0]), target.inputs[0])
+    _warning(wires, source)
+
+
 def _declare(tree):
-    new = tree.interface.new_socket
-    new("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    new("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    """Make the inputs that are not there, and put all in their order and panels."""
+    present = sockets(tree)
     for name, kind, description in _INPUTS:
-        socket = new(name, description=description, in_out="INPUT", socket_type=kind)
+        if name not in present:
+            socket = tree.interface.new_socket(name, in_out="INPUT", socket_type=kind)
+            if name in SLIDERS:
+                most = SLIDERS[name]
+                socket.min_value, socket.max_value, socket.default_value, socket.subtype = 0.0, most, most, "FACTOR"
+            socket.force_non_field = name not in _FIELDS and kind in ("NodeSocketFloat", "NodeSocketBool")
+        socket = _interface_socket(tree, name)
+        socket.description = description
         socket.hide_in_modifier = name in _HIDDEN
-        if name in (FACTOR, GROUP):
-            socket.min_value, socket.max_value, socket.default_value, socket.subtype = 0.0, 1.0, 1.0, "FACTOR"
-        socket.force_non_field = name != GROUP and kind in ("NodeSocketFloat", "NodeSocketBool")
+    count = len(tree.interface.items_tree)
+    for name, _kind, _description in _INPUTS:
+        tree.interface.move(_interface_socket(tree, name), count)
+    for name, description, members in _PANELS:
+        panel = tree.interface.new_panel(name, description=description, default_closed=name != "Influence")
+        for place, member in enumerate(members):
+            tree.interface.move_to_parent(_interface_socket(tree, member), panel, place)
 
 
 def _offset(wires, source):
@@ -176,10 +246,29 @@ def _without_attributes(wires, source, geometry):
     return removed.outputs[0]
 
 
+def _counted_as_used(wires, source, offset):
+    """The offset, past a switch that is never thrown, for which Blender needs all inputs that only `live` reads.
+
+    Since 4.5 it greys out the inputs of a modifier that its nodes do not use, and hides what hangs on another choice of
+    a menu. What the switch compares is one number, so that this costs nothing for a point.
+    """
+    total = wires.node("GeometryNodeObjectInfo", 1, 3, Object=source.outputs[ARMATURE]).outputs["Location"]
+    for row, number in enumerate(_menus(wires, source)):
+        total = wires.vector("ADD", 2, 3 + row, total, number)
+    length = wires.node("ShaderNodeVectorMath", 3, 3, operation="LENGTH")
+    wires.link(total, length.inputs[0])
+    never = wires.math("LESS_THAN", 4, 3, length.outputs["Value"], -1.0)
+    switch = wires.node("GeometryNodeSwitch", 5.5, 0, input_type="VECTOR", Switch=never)
+    wires.link(offset, wires.socket(switch.inputs, "False"))
+    wires.link(source.outputs[BLEND], wires.socket(switch.inputs, "True"))
+    return wires.socket(switch.outputs, "Output")
+
+
 def _menus(wires, source):
-    """A menu input takes its items from a Menu Switch; what that gives is of no use to the nodes, only to `live`."""
+    """A menu input takes its items from a Menu Switch; what these give is of no use to the nodes."""
+    results = []
     for row, (name, items) in enumerate(MENUS.items()):
-        switch = wires.node("GeometryNodeMenuSwitch", 1, 3 + 2 * row, data_type="FLOAT")
+        switch = wires.node("GeometryNodeMenuSwitch", 1, 4 + 2 * row, data_type="FLOAT")
         # The two items that are there are renamed, not replaced: their numbers are counted from the first ever made.
         for k, item in enumerate(items):
             if k < len(switch.enum_items):
@@ -187,8 +276,13 @@ def _menus(wires, source):
             else:
                 switch.enum_items.new(item)
             switch.enum_items[k].description = TIPS[item]
+            switch.inputs[1 + k].default_value = k
+        if name == SHOW:
+            wires.link(source.outputs[STAGE], switch.inputs[len(items)])
         wires.link(source.outputs[name], switch.inputs[0])
         _interface_socket(wires.tree, name).default_value = items[0]
+        results.append(switch.outputs[0])
+    return results
 
 
 def _warning(wires, source):
@@ -202,7 +296,7 @@ def _warning(wires, source):
 
 
 def _interface_socket(tree, name):
-    return next(item for item in tree.interface.items_tree if item.name == name and item.in_out == "INPUT")
+    return next(item for item in _input_items(tree) if item.name == name)
 
 
 class _Wires:

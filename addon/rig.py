@@ -16,6 +16,7 @@ _curve_floats = attrgetter(
 )  # fmt: skip
 _CURVE_MODES = ("bbone_handle_type_start", "bbone_handle_type_end", "bbone_mapping_mode")
 _LAST_ROW = (0, 0, 0, 1)  # in Blender it carries rounding errors (IK), which nothing there reads
+_ENUMS = ("inherit_scale", "bbone_segments", *bone_settings.PROPERTIES)
 _ENVELOPES = ("head_radius", "tail_radius", "envelope_distance", "envelope_weight", "length")
 
 
@@ -32,6 +33,10 @@ class Rig:
         self.to_bone = arrays(bone.matrix_local.inverted() for bone in bones)
         self.deforms = np.array([bone.use_deform for bone in bones], bool)
         self.inherits = np.array([bone_settings.inherits_scale(bone) for bone in bones], bool)
+        self.associated = {
+            phase: np.array([bone_settings.is_associated(bone, phase) for bone in bones], bool)
+            for phase in bone_settings.PHASES
+        }
         self.segments = np.array([bone.bbone_segments for bone in bones], np.int64)
         self.curved = np.array([bone.bbone_mapping_mode == "CURVED" for bone in bones], bool)
         self.lengths = np.array([bone.length for bone in bones])
@@ -71,6 +76,7 @@ class Joints:
         self._own = self.first.copy()
         self.first[self.segmented] = len(self.bones) + np.cumsum([0, *self.counts])[:-1]
         self.skeleton = self._skeleton(rig, armature)
+        self.associated = self._associated(rig)
 
     @staticmethod
     def _with_ancestors(rig, bones):
@@ -95,6 +101,12 @@ class Joints:
             inherits=np.concatenate([inherits, passes_on[owners]]),
             names=[rig.names[bone] for bone in self.bones] + [rig.names[self.bones[owner]] for owner in owners],
         )
+
+    def _associated(self, rig):
+        """Which joints are associated with the mesh in each phase, of the phases where not all are."""
+        owners = np.repeat(np.array(self.segmented, np.int64), self.counts)
+        found = {phase: np.concatenate([on[self.bones], on[owners]]) for phase, on in rig.associated.items()}
+        return {phase: on for phase, on in found.items() if not on.all()}
 
     def _segments(self, rig, armature, rest=False):
         """The matrices of the ends of all segments, each in its bone's space, (S, 4, 4)."""
@@ -134,7 +146,7 @@ def signature(armature, parents):
     bones = armature.data.bones
     count = len(bones)
     floats = [_all(bones, "matrix_local", 16 * count), *(_all(bones, name, count) for name in _ENVELOPES)]
-    enums = [_all(bones, name, count, np.int32) for name in ("inherit_scale", "bbone_segments", bone_settings.SCALE)]
+    enums = [_all(bones, name, count, np.int32) for name in _ENUMS]
     flags = [_all(bones, name, count, bool) for name in ("use_deform", "use_envelope_multiply")]
     handles = []
     if (enums[1] > 1).any():

@@ -116,8 +116,9 @@ def test_an_animated_method():
 def test_every_input_and_every_item_of_a_menu_has_a_tooltip():
     tube, _rig = scene.tube()
     tree = scene.add_skin(tube).node_group
-    shown = [item for item in tree.interface.items_tree if item.in_out == "INPUT" and not item.hide_in_modifier]
-    assert len(shown) == 9
+    items = [item for item in tree.interface.items_tree if item.item_type == "SOCKET"]
+    shown = [item for item in items if item.in_out == "INPUT" and not item.hide_in_modifier]
+    assert len(shown) == 12
     assert [item.name for item in shown if not item.description] == ["Geometry"]  # which no panel shows
     menus = [node.enum_items for node in tree.nodes if node.bl_idname == "GeometryNodeMenuSwitch"]
-    assert len(menus) == 3 and all(item.description for items in menus for item in items)
+    assert len(menus) == 4 and all(item.description for items in menus for item in items)
