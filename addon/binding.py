@@ -4,8 +4,9 @@
 from functools import partial
 
 import numpy as np
+from bpy.app.translations import pgettext_rpt as rpt_
 
-from . import editing, influences, inputs, node_group, points, stack, stages, storage, weights, witness
+from . import editing, influences, inputs, node_group, points, preferences, stack, stages, storage, weights, witness
 from . import rig as rig_module
 from .native import tps
 
@@ -101,11 +102,11 @@ class Binding:
     def _bind(self, mesh, modifier, armature, moment):
         """Gather what the vertex groups say, unless it is known. Returns what is wrong, in words, or nothing."""
         if armature is None:
-            return "Choose an armature"
+            return rpt_("Choose an armature")
         if armature.type != "ARMATURE":
-            return f'"{armature.name}" is not an armature: choose one'
+            return rpt_('"{name}" is not an armature: choose one').format(name=armature.name)
         if not len(mesh.vertices):
-            return "The mesh has no vertices"
+            return rpt_("The mesh has no vertices")
         found = moment.weights(self.object, doubtful=self._settings_changed(modifier))
         rig = moment.rig(armature)
         names = tuple(self.object.vertex_groups.keys())
@@ -138,10 +139,7 @@ class Binding:
     def _place(self, armature, state, space, moment):
         """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
         if state == stack.MOVED and (self._by_position or self._multi):
-            return (
-                "Multi Modifier, bone envelopes and B-bones of several segments need the points where the mesh or its "
-                "shape keys have them: move what deforms them below Two-Phase Skin"
-            )
+            return moved_too_early()
         edited = moment.changes.points_of(self.object.data)
         keyed = state == stack.KEYED and not self.object.data.is_editmode
         changed = self._points.read(self.object, moment, keyed, edited)
@@ -150,11 +148,11 @@ class Binding:
         if self._joints is not None and self._joints.curves != self._bound_to[2].curves:
             self._joints = self._placed = None  # the segments of B-bones at rest are others
         if self._placed is not None and not (self._by_position and (changed or self._placed != space.tobytes())):
-            return "" if self._skin else _nothing_bound(armature, self._bound_to[0][3])
+            return "" if self._skin else nothing_bound(armature, self._bound_to[0][3])
         self._placed = space.tobytes()
         self._written = None
         self._skin = self._make_skin(self._bound_to[2], self._bound_to[0][3], moment.evaluated(armature), space)
-        return "" if self._skin else _nothing_bound(armature, self._bound_to[0][3])
+        return "" if self._skin else nothing_bound(armature, self._bound_to[0][3])
 
     def _make_skin(self, rig, bind_to, armature, space):
         """The points skinned to the joints, or None where nothing moves any of them; armature: evaluated."""
@@ -180,7 +178,7 @@ class Binding:
         now = (per_vertex, mesh.is_editmode, self._multi, settings, blended, space.tobytes(), world.tobytes())
         if self._is_news(now, moment):
             pose = {"world": world, "method": settings.method, "inherited": settings.inherited, "space": space}
-            pose |= self._joints.associated
+            pose |= {"threads": preferences.threads(), **self._joints.associated}
             self._write(mesh, modifier, per_vertex, pose, settings, blend)
             self._written = now
 
@@ -241,18 +239,32 @@ def attribute_names(name):
     return [name] + [name + column for column in node_group.COLUMNS]
 
 
-def _nothing_bound(armature, bind_to):
+def moved_too_early():
+    """That the points are not where the bones must find them, and the way out."""
+    return rpt_(
+        "Multi Modifier, bone envelopes and B-bones of several segments need the points where the mesh or its "
+        "shape keys have them: move what deforms them below Two-Phase Skin"
+    )
+
+
+def nothing_bound(armature, bind_to):
     """That no point is moved by any bone, and the way out."""
     if bind_to == "Vertex Groups":
-        return (
-            f'No vertex group is named like a deforming bone of "{armature.name}" and has weights: '
+        text = rpt_(
+            'No vertex group is named like a deforming bone of "{name}" and has weights: '
             "parent the mesh to it with Automatic Weights, or paint weights"
         )
-    without = "has a weight in a vertex group of a bone or " if bind_to == "Both" else ""
-    return (
-        f'No point {without}is in the envelope of a deforming bone of "{armature.name}": '
-        "enlarge the bones' envelopes, or set Bind To to Vertex Groups and give the mesh weights"
-    )
+    elif bind_to == "Both":
+        text = rpt_(
+            "No point has a weight in a vertex group of a bone or is in the envelope of a deforming bone of "
+            '"{name}": enlarge the bones\' envelopes, or set Bind To to Vertex Groups and give the mesh weights'
+        )
+    else:
+        text = rpt_(
+            'No point is in the envelope of a deforming bone of "{name}": '
+            "enlarge the bones' envelopes, or set Bind To to Vertex Groups and give the mesh weights"
+        )
+    return text.format(name=armature.name)
 
 
 def _deforming(rig, name):

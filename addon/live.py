@@ -13,7 +13,7 @@ import uuid
 import bpy
 from bpy.app.handlers import persistent
 
-from . import binding, inputs, moment, node_group, stack
+from . import binding, inputs, moment, node_group, pace, preferences, stack
 from .native import tps
 
 IDLE = 0.3  # seconds after which nobody is dragging a slider
@@ -26,6 +26,7 @@ class _Skins:
     def __init__(self):
         self.lock = threading.RLock()  # a render's handlers run in its own thread
         self.rendering = False
+        self.forced = False  # whether to update even if live update is off
         self.forget_all()
 
     def forget_all(self):
@@ -79,6 +80,8 @@ class _Skins:
         """Bring all skins up to date with an evaluated depsgraph."""
         if self.rendering and depsgraph.mode != "RENDER":
             return  # the meshes have the frame that is rendered; the viewport gets its own when that is through
+        if depsgraph.mode != "RENDER" and not (self.forced or preferences.live()):
+            return
         now = moment.Moment(depsgraph, self.known, frame_changed)
         for obj in now.changes.objects:
             self.look_at(obj)
@@ -90,10 +93,13 @@ class _Skins:
             if modifier is None or not node_group.is_skin(modifier):
                 del self.bindings[key]
                 self._clean_up(skin)
-            elif now.evaluated(skin.object).is_evaluated:
+            elif now.evaluated(skin.object).is_evaluated and not (frame_changed and self._waits(skin, depsgraph)):
                 self._update_one(skin, modifier, now)
         if self.known.weights.unsure and not bpy.app.timers.is_registered(_on_idle):
             bpy.app.timers.register(_on_idle, first_interval=IDLE)
+
+    def _waits(self, skin, depsgraph):
+        return depsgraph.mode != "RENDER" and pace.must_wait(skin.object)
 
     def _update_one(self, skin, modifier, now):
         skin.mesh = skin.object.data
@@ -115,15 +121,23 @@ class _Skins:
 skins = _Skins()
 
 
-def refresh(context, progress=None):
-    """Find new skins and bring all up to date now; operators call this after they changed something."""
+def refresh(context, progress=None, anew=False):
+    """Find new skins and bring all up to date now; operators call this after they changed something.
+
+    anew: read everything again, for changes that nobody has followed.
+    """
     with skins.lock:
+        if anew:
+            _on_replaced()
         skins.groups_counted = -1
         if not skins.none():
             skins.search()
             skins.known.weights.progress = progress
-            context.view_layer.update()  # which calls the handler below
-            skins.known.weights.progress = None
+            skins.forced = True
+            try:
+                context.view_layer.update()  # which calls the handler below
+            finally:
+                skins.known.weights.progress, skins.forced = None, False
 
 
 def problem_of(modifier):
@@ -169,6 +183,8 @@ def _on_idle():
 def _on_render_started(*_):
     while _on_idle() is not None:
         pass
+    if not preferences.live():
+        skins.forget_all()  # nobody has followed what was changed
     skins.rendering = True
 
 
@@ -177,10 +193,10 @@ def _on_replaced(*_):
     """Undo or redo replaced the data, or a file was loaded: start over."""
     with skins.lock:
         skins.forget_all()
-    _evaluate_all()
+    evaluate_all()
 
 
-def _evaluate_all():
+def evaluate_all():
     """Let Blender evaluate every skinned object again, which calls the handlers above; also a timer that runs once."""
     with skins.lock:
         if not skins.none():
@@ -190,8 +206,8 @@ def _evaluate_all():
 
 def _evaluate_all_soon():
     """The same when Blender is back at its events, where there is a window: only then it runs timers."""
-    if not bpy.app.timers.is_registered(_evaluate_all):
-        bpy.app.timers.register(_evaluate_all, first_interval=0)
+    if not bpy.app.timers.is_registered(evaluate_all):
+        bpy.app.timers.register(evaluate_all, first_interval=0)
 
 
 @persistent
@@ -250,7 +266,7 @@ def unregister():
         handlers = getattr(bpy.app.handlers, event)
         if handler in handlers:
             handlers.remove(handler)
-    for timer in (_on_idle, _evaluate_all):
+    for timer in (_on_idle, evaluate_all):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     skins.forget_all()

@@ -1,28 +1,62 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the operator is found: beside Armature, first in Add Modifier > Deform; in Object > Modifiers; with F3."""
+"""Where the operators are found: Add Modifier > Deform, Object > Modifiers, the Pose menu, and so with F3."""
 
 import bpy
 
-from . import operators
+from . import bone_panels, convert, operators
+
+_ADD = operators.OBJECT_OT_two_phase_skin_add.bl_idname
+
+
+class VIEW3D_MT_two_phase_skin(bpy.types.Menu):
+    bl_label = "Two-Phase Skin"
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.operator(_ADD, icon="MOD_ARMATURE")
+        layout.separator()
+        for to, name, _tip in convert.DIRECTIONS:
+            layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text=name).to = to
+
+
+class VIEW3D_MT_two_phase_skin_pose(bpy.types.Menu):
+    bl_label = "Two-Phase Skin"
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.operator(bone_panels.POSE_OT_two_phase_skin_copy.bl_idname)
+        layout.operator(bone_panels.POSE_OT_two_phase_skin_set.bl_idname)
 
 
 def _draw_add(self, context):
     if context.object is not None and context.object.type == "MESH":
-        self.layout.operator(
-            operators.OBJECT_OT_two_phase_skin_add.bl_idname, text="Two-Phase Skin", icon="MOD_ARMATURE"
-        )
+        self.layout.operator(_ADD, text="Two-Phase Skin", icon="MOD_ARMATURE")
 
 
-def _draw_object_modifiers(self, context):
+def _draw_object(self, _context):
     self.layout.separator()
-    self.layout.operator(operators.OBJECT_OT_two_phase_skin_add.bl_idname, icon="MOD_ARMATURE")
+    self.layout.menu(VIEW3D_MT_two_phase_skin.__name__)
+
+
+def _draw_pose(self, _context):
+    self.layout.separator()
+    self.layout.menu(VIEW3D_MT_two_phase_skin_pose.__name__)
+
+
+_CLASSES = (VIEW3D_MT_two_phase_skin, VIEW3D_MT_two_phase_skin_pose)
 
 
 def register():
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
     bpy.types.OBJECT_MT_modifier_add_deform.prepend(_draw_add)
-    bpy.types.VIEW3D_MT_object_modifiers.append(_draw_object_modifiers)
+    bpy.types.VIEW3D_MT_object_modifiers.append(_draw_object)
+    bpy.types.VIEW3D_MT_pose.append(_draw_pose)
 
 
 def unregister():
     bpy.types.OBJECT_MT_modifier_add_deform.remove(_draw_add)
-    bpy.types.VIEW3D_MT_object_modifiers.remove(_draw_object_modifiers)
+    bpy.types.VIEW3D_MT_object_modifiers.remove(_draw_object)
+    bpy.types.VIEW3D_MT_pose.remove(_draw_pose)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

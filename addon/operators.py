@@ -2,11 +2,12 @@
 """What an artist does with skins. Every failure is a report that says what to do."""
 
 import bpy
+from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import EnumProperty, StringProperty
 
 from . import compat, inputs, live, native, node_group, stack
 
-_METHOD_ITEMS = tuple((key, name, node_group.TIPS[name]) for key, name in node_group.METHODS.items())
+METHOD_ITEMS = tuple((key, name, node_group.TIPS[name]) for key, name in node_group.METHODS.items())
 
 # Of an Armature modifier: (use_vertex_groups, use_bone_envelopes)
 _BINDS = {(True, False): "Vertex Groups", (False, True): "Bone Envelopes", (True, True): "Both"}
@@ -23,7 +24,7 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
     bl_label = "Add Two-Phase Skin"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012 (Blender reads a plain set)
 
-    method: EnumProperty(name="Method", description="How the bones' transforms are blended", items=_METHOD_ITEMS)
+    method: EnumProperty(name="Method", description="How the bones' transforms are blended", items=METHOD_ITEMS)
     armature: StringProperty(
         name="Armature",
         description="The armature's name; empty: that of the Armature modifier, the parent, or the selected one",
@@ -34,13 +35,13 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
         if native.PROBLEM:
             cls.poll_message_set(native.PROBLEM)
             return False
-        if not _meshes(context):
+        if not meshes_of(context):
             cls.poll_message_set("Select a mesh object")
             return False
         return True
 
     def invoke(self, context, event):
-        if not self.armature and any(not _armatures_of(obj, context) for obj in _meshes(context)):
+        if not self.armature and any(not armatures_of(obj, context) for obj in meshes_of(context)):
             return context.window_manager.invoke_props_dialog(self)
         return self.execute(context)
 
@@ -52,9 +53,9 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
 
     def execute(self, context):
         refused, added, changed = [], [], []
-        for obj in _meshes(context):
+        for obj in meshes_of(context):
             try:
-                armature = _armature_named(self.armature)
+                armature = armature_named(self.armature)
                 skins = change_skins(obj, armature, self.method, context)
                 changed += skins
                 added += [] if skins else add_skins(obj, armature, self.method, context)
@@ -70,9 +71,10 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
             return {"CANCELLED"}
         if changed:
             method = node_group.METHODS[self.method]
-            self.report({"INFO"}, f"{_count(changed)} had Two-Phase Skin already: the method is now {method}")
+            text = rpt_("{objects} had Two-Phase Skin already: the method is now {method}")
+            self.report({"INFO"}, text.format(objects=_count(changed), method=rpt_(method)))
         if added and not refused:
-            self.report({"INFO"}, f"Two-Phase Skin added to {_count(added)}")
+            self.report({"INFO"}, rpt_("Two-Phase Skin added to {objects}").format(objects=_count(added)))
         return {"FINISHED"}
 
 
@@ -81,17 +83,17 @@ def change_skins(obj, armature, method, context):
 
     Returns them: none if there is none, or if an Armature modifier of its own is to be replaced.
     """
-    stands_for = _stands_for(obj)
-    armatures = [armature] if armature is not None else _armatures_of(obj, context)
+    acts_for = stands_for(obj)
+    armatures = [armature] if armature is not None else armatures_of(obj, context)
     if not armatures or _replaceable(obj, armature, armatures[0]):
         return []
-    skins = [skin for skin in _skins(obj) if inputs.read(skin, node_group.ARMATURE) == armatures[0]]
+    skins = [skin for skin in skins_of(obj) if inputs.read(skin, node_group.ARMATURE) == armatures[0]]
     if skins:
-        _check_editable(obj)
+        check_editable(obj)
     for skin in skins:
         inputs.write(skin, node_group.METHOD, node_group.METHODS[method])
         skin.show_viewport = skin.show_render = True
-        modifier = stands_for.get(skin.name)
+        modifier = acts_for.get(skin.name)
         if modifier is not None:
             modifier.show_viewport = modifier.show_render = False
     return skins
@@ -102,8 +104,8 @@ def add_skins(obj, armature, method, context):
 
     Returns the new modifiers; raises Refusal, having changed nothing.
     """
-    _check_editable(obj)
-    likeliest = _armatures_of(obj, context)
+    check_editable(obj)
+    likeliest = armatures_of(obj, context)
     replaced = _replaceable(obj, armature, likeliest[0] if likeliest else None)
     if replaced:
         for modifier in replaced:
@@ -114,15 +116,16 @@ def add_skins(obj, armature, method, context):
         return [_replace(obj, modifier, method) for modifier in replaced]
     armature = armature or (likeliest[0] if likeliest else None)
     if armature is None:
-        raise Refusal(f'"{obj.name}": no armature found. Parent it to one, select one as well, or name one')
+        text = rpt_('"{object}": no armature found. Parent it to one, select one as well, or name one')
+        raise Refusal(text.format(object=obj.name))
     return [_add(obj, armature, method)]
 
 
-def _skins(obj):
+def skins_of(obj):
     return [modifier for modifier in obj.modifiers if node_group.is_skin(modifier)]
 
 
-def _stands_for(obj):
+def stands_for(obj):
     """Skin's name -> the Armature modifier in whose place it acts: the next of its armature, or one above."""
     result, order = {}, list(obj.modifiers)
     for index, skin in enumerate(order):
@@ -141,13 +144,13 @@ def _replaceable(obj, armature, likeliest):
     They are those that are on. If none is, they are the muted ones of the armature, or else of the likeliest, unless a
     skin follows it already: these are left where a skin was removed.
     """
-    used = list(_stands_for(obj).values())
+    used = list(stands_for(obj).values())
     unused = [m for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None and m not in used]
     if armature is not None:
         unused = [m for m in unused if m.object == armature]
     shown = [m for m in unused if m.show_viewport]
     wanted = armature or likeliest
-    if shown or any(inputs.read(skin, node_group.ARMATURE) == wanted for skin in _skins(obj)):
+    if shown or any(inputs.read(skin, node_group.ARMATURE) == wanted for skin in skins_of(obj)):
         return shown
     return [m for m in unused if m.object == wanted]
 
@@ -203,31 +206,36 @@ def _new_skin(obj, armature, method, index):
     return skin
 
 
-def _check_editable(obj):
+def uses_of(bind_to):
+    """What an Armature modifier must use to bind like that: (vertex groups, bone envelopes)."""
+    return next(uses for uses, name in _BINDS.items() if name == bind_to)
+
+
+def check_editable(obj):
     if obj.library is not None or (obj.override_library is not None and obj.override_library.is_system_override):
-        raise Refusal(
-            f'"{obj.name}" is linked: make an editable library override of it first (Object > Library Override)'
-        )
+        text = rpt_('"{object}" is linked: make an editable library override of it first (Object > Library Override)')
+        raise Refusal(text.format(object=obj.name))
 
 
 def _check_replaceable(obj, modifier):
     if not (modifier.use_vertex_groups or modifier.use_bone_envelopes):
-        raise Refusal(f'"{obj.name}": "{modifier.name}" binds to nothing. Turn its Vertex Groups or Bone Envelopes on')
+        text = rpt_('"{object}": "{modifier}" binds to nothing. Turn its Vertex Groups or Bone Envelopes on')
+        raise Refusal(text.format(object=obj.name, modifier=modifier.name))
 
 
-def _armature_named(name):
+def armature_named(name):
     """The armature object of that name, None for no name."""
     if not name:
         return None
     armature = bpy.data.objects.get(name)
     if armature is None:
-        raise Refusal(f'There is no object "{name}": choose an armature')
+        raise Refusal(rpt_('There is no object "{name}": choose an armature').format(name=name))
     if armature.type != "ARMATURE":
-        raise Refusal(f'"{name}" is not an armature: choose one')
+        raise Refusal(rpt_('"{name}" is not an armature: choose one').format(name=name))
     return armature
 
 
-def _meshes(context):
+def meshes_of(context):
     """The selected mesh objects and the active one."""
     objects = list(context.selected_objects)
     if context.active_object is not None and context.active_object not in objects:
@@ -235,7 +243,7 @@ def _meshes(context):
     return [obj for obj in objects if obj.type == "MESH"]
 
 
-def _armatures_of(obj, context):
+def armatures_of(obj, context):
     """The armatures that a mesh may mean, the likeliest first."""
     modifiers = [m for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None]
     found = [m.object for m in modifiers if m.show_viewport]
@@ -243,13 +251,13 @@ def _armatures_of(obj, context):
         found.append(obj.parent)
     found += [other for other in context.selected_objects if other.type == "ARMATURE"]
     found += [m.object for m in modifiers]
-    found += [rig for skin in _skins(obj) if (rig := inputs.read(skin, node_group.ARMATURE)) is not None]
+    found += [rig for skin in skins_of(obj) if (rig := inputs.read(skin, node_group.ARMATURE)) is not None]
     return found
 
 
 def _count(skins):
     objects = {skin.id_data.name for skin in skins}
-    return f'"{objects.pop()}"' if len(objects) == 1 else f"{len(objects)} objects"
+    return f'"{objects.pop()}"' if len(objects) == 1 else rpt_("{count} objects").format(count=len(objects))
 
 
 class _Progress:

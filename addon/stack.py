@@ -2,6 +2,7 @@
 """What stands above a skin in the modifier stack, and whether the skin is still right below it."""
 
 import bpy
+from bpy.app.translations import pgettext_rpt as rpt_
 
 from . import node_group
 
@@ -103,10 +104,15 @@ def _effect(modifier):
 
 def _refusal(modifier):
     if modifier.type in _WEIGHTS or modifier.type == "DATA_TRANSFER":
-        return f'"{modifier.name}" above changes the weights: move it below Two-Phase Skin, or apply it'
+        return rpt_('"{name}" above changes the weights: move it below Two-Phase Skin, or apply it').format(
+            name=modifier.name
+        )
     if modifier.type == "MIRROR":
-        return f'"{modifier.name}" above changes the weights (it flips vertex groups): apply it, or turn that off'
-    return f'"{modifier.name}" above changes the points\' number: move it below Two-Phase Skin, or apply it'
+        return rpt_('"{name}" above changes the weights (it flips vertex groups): apply it, or turn that off').format(
+            name=modifier.name
+        )
+    text = rpt_('"{name}" above changes the points\' number: move it below Two-Phase Skin, or apply it')
+    return text.format(name=modifier.name)
 
 
 def _flippable(obj):

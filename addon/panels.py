@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panels for a mesh: in Properties > Modifiers, and in the sidebar of the 3D view."""
+
+import textwrap
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface_
+
+from . import inputs, mend, native, node_group, operators, states
+
+CATEGORY = "Two-Phase Skin"
+
+
+def _draw(layout, context, obj):
+    """What is off with each skin of the object, and what one can do with it."""
+    skins = operators.skins_of(obj)
+    if native.PROBLEM:
+        _lines(layout, context, native.PROBLEM, "ERROR")
+        return
+    if not skins:
+        layout.operator(operators.OBJECT_OT_two_phase_skin_add.bl_idname, icon="MOD_ARMATURE")
+        return
+    for skin in skins:
+        _draw_skin(layout, context, obj, skin)
+
+
+def _draw_skin(layout, context, obj, skin):
+    column = layout.column()
+    armature = inputs.read(skin, node_group.ARMATURE)
+    found = states.of(obj, skin)
+    header = column.row()
+    header.label(text=skin.name, icon="MOD_ARMATURE", translate=False)
+    if armature is not None:
+        header.label(text=armature.name, icon="ARMATURE_DATA", translate=False)
+    if not found:
+        column.label(text="Deforms the mesh", icon="CHECKMARK")
+    for state in found:
+        box = column.box()
+        _lines(box, context, state.text, state.icon)
+        if state.mends:
+            row = box.row(align=True)
+            for action in state.mends:
+                name, _tip, icon = mend.ACTIONS[action]
+                button = row.operator(states.MEND, text=name, icon=icon)
+                button.action, button.modifier = action, skin.name
+
+
+def _lines(layout, context, text, icon):
+    """A text over as many lines as the region's width asks for."""
+    per_line = max(20, int(context.region.width / (7.5 * context.preferences.system.ui_scale)) - 6)
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for k, line in enumerate(textwrap.wrap(text, per_line)):
+        column.label(text=line, icon="BLANK1" if k else icon, translate=False)
+
+
+class DATA_PT_two_phase_skin(bpy.types.Panel):
+    bl_label = "Two-Phase Skin"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "modifier"
+
+    @classmethod
+    def poll(cls, context):
+        return context.object is not None and bool(operators.skins_of(context.object))
+
+    def draw(self, context):
+        _draw(self.layout, context, context.object)
+
+
+class VIEW3D_PT_two_phase_skin(bpy.types.Panel):
+    bl_label = "Skin"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode != "POSE"
+
+    def draw(self, context):
+        obj = context.object
+        if obj is None or obj.type != "MESH":
+            self.layout.label(text=iface_("Select a mesh"), icon="INFO")
+        else:
+            _draw(self.layout, context, obj)
+
+
+_CLASSES = (DATA_PT_two_phase_skin, VIEW3D_PT_two_phase_skin)
+
+
+def register():
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,202 @@
+"""What is off with a skin is said, and the button beside it mends it."""
+
+import bpy
+import scene
+
+inputs = scene.extension("inputs")
+states = scene.extension("states")
+mend = scene.extension("mend")
+
+
+def skinned():
+    tube, rig = scene.tube()
+    skin = scene.add_skin(tube)
+    scene.bend(rig)
+    bpy.context.view_layer.update()
+    return tube, rig, skin
+
+
+def texts(tube, skin):
+    return [state.text for state in states.of(tube, skin)]
+
+
+def assert_mended_by(tube, skin, action, text, **options):
+    """That text is what is off; after the action nothing is, and the mesh is deformed. One undo step brings it back."""
+    found = states.of(tube, skin)
+    assert [text in state.text for state in found] == [True], [state.text for state in found]
+    assert action in found[0].mends
+    assert bpy.ops.object.two_phase_skin_mend(action=action, modifier=skin.name, **options) == {"FINISHED"}
+    assert texts(tube, skin) == []
+    scene.assert_differ(scene.points(tube), scene.rest(tube), tube)
+
+
+def test_nothing_is_off():
+    tube, _rig, skin = skinned()
+    assert states.of(tube, skin) == []
+
+
+def test_no_armature():
+    tube, rig, skin = skinned()
+    inputs.write(skin, "Armature", None)
+    bpy.context.view_layer.update()
+    scene.assert_same(scene.points(tube), scene.rest(tube), tube)
+    assert_mended_by(tube, skin, "ARMATURE", "No armature", armature=rig.name)
+
+
+def test_something_else_than_an_armature():
+    tube, rig, skin = skinned()
+    inputs.write(skin, "Armature", tube.copy())
+    bpy.context.view_layer.update()
+    assert_mended_by(tube, skin, "ARMATURE", "is not an armature", armature=rig.name)
+
+
+def test_no_weights():
+    tube, _rig, skin = skinned()
+    expected = scene.points(tube)
+    tube.vertex_groups.clear()
+    parent, place, names = tube.parent, tube.matrix_world.copy(), [modifier.name for modifier in tube.modifiers]
+    bpy.context.view_layer.update()
+    assert_mended_by(tube, skin, "AUTOMATIC_WEIGHTS", "No vertex group is named like a deforming bone")
+    assert tube.parent == parent and tube.matrix_world == place
+    assert [modifier.name for modifier in tube.modifiers] == names and not tube.modifiers["Armature"].show_viewport
+    assert scene.distance(scene.points(tube), expected) < 0.2 * scene.size(tube)
+
+
+def test_no_weights_and_no_armature_modifier():
+    tube, _rig, skin = skinned()
+    tube.vertex_groups.clear()
+    tube.modifiers.remove(tube.modifiers["Armature"])
+    bpy.context.view_layer.update()
+    assert_mended_by(tube, skin, "AUTOMATIC_WEIGHTS", "No vertex group")
+    assert not tube.modifiers["Armature"].show_viewport and not tube.modifiers["Armature"].show_render
+
+
+def test_nothing_in_envelopes():
+    tube, rig, skin = skinned()
+    for bone in rig.data.bones:
+        bone.head_radius = bone.tail_radius = bone.envelope_distance = 0
+    inputs.write(skin, "Bind To", "Bone Envelopes")
+    bpy.context.view_layer.update()
+    assert_mended_by(tube, skin, "VERTEX_GROUPS", "envelope")
+
+
+def test_a_modifier_above_that_changes_the_number_of_points():
+    tube, _rig, skin = skinned()
+    tube.modifiers.new("Subdivision", "SUBSURF")
+    tube.modifiers.move(len(tube.modifiers) - 1, 0)
+    bpy.context.view_layer.update()
+    (state,) = states.of(tube, skin)
+    assert "Subdivision" in state.text and state.mends == ("MOVE_UP",)
+    assert bpy.ops.object.two_phase_skin_mend(action="MOVE_UP") == {"FINISHED"}
+    assert texts(tube, skin) == []
+    assert tube.modifiers[0] == skin
+
+
+def test_envelopes_below_a_modifier_that_moves_points():
+    tube, _rig, skin = skinned()
+    inputs.write(skin, "Bind To", "Both")
+    tube.modifiers.new("Cast", "CAST").factor = 0.1
+    tube.modifiers.move(len(tube.modifiers) - 1, 0)
+    bpy.context.view_layer.update()
+    assert_mended_by(tube, skin, "MOVE_UP", "need the points")
+
+
+def test_off_in_the_viewport():
+    tube, _rig, skin = skinned()
+    skin.show_viewport = False
+    assert_mended_by(tube, skin, "SHOW", "Off in the viewport")
+
+
+def test_an_armature_modifier_deforms_it_again():
+    tube, _rig, skin = skinned()
+    expected = scene.points(tube)
+    tube.modifiers["Armature"].show_viewport = True
+    assert_mended_by(tube, skin, "MUTE_ARMATURE", "An Armature modifier deforms the mesh as well")
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
+def test_rest_position():
+    tube, rig, skin = skinned()
+    rig.data.pose_position = "REST"
+    assert_mended_by(tube, skin, "POSE_POSITION", "Rest Position")
+
+
+def test_a_phase_is_shown():
+    tube, _rig, skin = skinned()
+    inputs.write(skin, "Show", "After Phase 1")
+    assert_mended_by(tube, skin, "SHOW_FINAL", "Not all of the deformation")
+
+
+def test_a_vertex_group_that_is_not_there():
+    tube, _rig, skin = skinned()
+    inputs.write_group(skin, "Vertex Group", "gone")
+    inputs.write_group(skin, "Blend from Linear", "gone")
+    assert texts(tube, skin) == [
+        'Blend from Linear: there is no vertex group "gone"', 'Vertex Group: there is no vertex group "gone"',
+    ]  # fmt: skip
+    assert bpy.ops.object.two_phase_skin_mend(action="CLEAR_GROUPS") == {"FINISHED"}
+    assert texts(tube, skin) == [] and inputs.read_group(skin, "Vertex Group") == ""
+
+
+def test_live_update_is_off():
+    tube, rig, skin = skinned()
+    preferences = bpy.context.preferences.addons[scene.EXTENSION].preferences
+    preferences.live = False
+    before = scene.points(tube)
+    scene.bend(rig, 0.3)
+    scene.assert_same(scene.points(tube), before, tube)
+    assert texts(tube, skin) == ["Live Update is off"]
+    assert bpy.ops.object.two_phase_skin_mend(action="UPDATE") == {"FINISHED"}
+    after = scene.points(tube)
+    scene.assert_differ(after, before, tube)
+    scene.bend(rig)
+    assert bpy.ops.object.two_phase_skin_mend(action="LIVE") == {"FINISHED"}
+    assert preferences.live and texts(tube, skin) == []
+    scene.assert_same(scene.points(tube), before, tube)
+
+
+def test_the_number_of_vertices_changed():
+    """Nothing is to be mended then: the skin is bound anew by itself."""
+    tube, _rig, skin = skinned()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+    assert texts(tube, skin) == [] and len(scene.points(tube)) == len(tube.data.vertices)
+    tube.modifiers["Armature"].show_viewport, skin.show_viewport = True, False
+    inputs.write(skin, "Method", "Linear")
+    expected = scene.points(tube)
+    tube.modifiers["Armature"].show_viewport, skin.show_viewport = False, True
+    scene.assert_same(scene.points(tube), expected, tube)
+
+
+def test_a_linked_object():
+    tube, _rig, _skin = skinned()
+    path = scene.temporary("states_library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    scene.empty()
+    with bpy.data.libraries.load(path, link=True) as (source, target):
+        target.objects = source.objects
+    for obj in target.objects:
+        bpy.context.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    tube = next(obj for obj in target.objects if obj.type == "MESH")
+    (state,) = states.of(tube, tube.modifiers["Two-Phase Skin"])
+    assert "linked" in state.text and state.mends == ("OVERRIDE",)
+
+
+def test_every_action_has_words():
+    for name, tip, _icon in mend.ACTIONS.values():
+        assert name and tip
+    assert mend._DO.keys() == mend.ACTIONS.keys()
+
+
+def test_one_undo_step():
+    tube, _rig, _skin = skinned()
+    tube.modifiers["Armature"].show_viewport = True
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.object.two_phase_skin_mend("EXEC_DEFAULT", True, action="MUTE_ARMATURE")
+    assert not bpy.data.objects["Tube"].modifiers["Armature"].show_viewport
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Tube"].modifiers["Armature"].show_viewport
