@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-numeric test-blender bench lint extension clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension clean
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -14,9 +14,16 @@ help:           ## this list
 demo:           ## render the comparison and the animation into build/demo/
 	@python="$$($(SETUP) package)" && "$$python" tools/limit.py 900 "$$python" demo/run.py
 
-test:           ## all tests: the numeric ones, then those in Blender
+test:           ## all tests: the core's own, the numeric ones, then those in Blender
+	@$(MAKE) --no-print-directory test-core
 	@$(MAKE) --no-print-directory test-numeric
 	@$(MAKE) --no-print-directory test-blender
+
+test-core:      ## the tests of the C core alone; needs no Python
+	@tools/test_core.sh
+
+sanitize:       ## the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer and Valgrind
+	@tools/test_core.sh all
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender

@@ -1,0 +1,36 @@
+/* The core's own tests: plain C11, no Python. Needs no arguments; its exit status is the number of failures. */
+#include "checks.h"
+#include "tests.h"
+#include "tps.h"
+
+#include <stdio.h>
+
+#define RUN(test) run_test(#test, test)
+
+int main(void)
+{
+    printf("kernels:");
+    for (int k = 0; tps_kernel_name(k); k++) {
+        printf(" %s", tps_kernel_name(k));
+    }
+    printf("\n");
+    RUN(test_joint_matrices);
+    RUN(test_worked_example);
+    RUN(test_separation_laws);
+    RUN(test_support_joints);
+    RUN(test_weight_rows);
+    RUN(test_skin_arrays);
+    RUN(test_points_and_normals);
+    RUN(test_spaces);
+    RUN(test_matrices);
+    RUN(test_methods_agree);
+    RUN(test_extreme_poses);
+    RUN(test_kernels);
+    RUN(test_status_of_skeletons);
+    RUN(test_status_of_skins);
+    RUN(test_empty);
+    RUN(test_thread_counts);
+    RUN(test_frames);
+    RUN(test_shared_by_threads);
+    return failure_count();
+}

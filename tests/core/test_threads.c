@@ -1,0 +1,118 @@
+/* Threads and frames: however the work is cut, the bits are the same. */
+#include "internal.h"
+#include "rig.h"
+#include "tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 131, CALLERS = 8 }; /* more frames than the core keeps tables for at a time */
+
+static rig busy_rig(int64_t vertices)
+{
+    rig_options o = {.seed = 21, .joints = 40, .vertices = vertices, .most_influences = 6, .pose = POSE_SCALED};
+    return rig_make(&o);
+}
+
+void test_thread_counts(void)
+{
+    static const int counts[] = {0, 2, 3, 8, TPS_MOST_THREADS, 100000, -5};
+    rig r = busy_rig(30011);
+    int64_t size = r.vertex_count * 12;
+    float *one = need(size, sizeof *one), *many = need(size, sizeof *many);
+    for (int result = 0; result < 4; result++) {
+        tps_pose pose = {.frame_count = 1, .world = r.world, .threads = 1};
+        size_t bytes = (size_t)r.vertex_count * (result < 2 ? 3 : 12) * sizeof *one;
+        CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, (tps_result)result, one) == TPS_OK);
+        for (int i = 0; i < 7; i++) {
+            pose.threads = counts[i];
+            memset(many, 0, bytes);
+            CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, (tps_result)result, many) == TPS_OK);
+            CHECK(memcmp(one, many, bytes) == 0);
+        }
+    }
+    free(one);
+    free(many);
+    rig_free(&r);
+}
+
+void test_frames(void)
+{
+    rig r = busy_rig(2500);
+    int64_t joints = 16 * (int64_t)r.joint_count, size = 3 * r.vertex_count;
+    double *world = need(FRAMES * joints, sizeof *world);
+    float *together = need(FRAMES * size, sizeof *together), *alone = need(size, sizeof *alone);
+    float *points = need(FRAMES * size, sizeof *points);
+    chance c = {1};
+    for (int64_t f = 0; f < FRAMES; f++) {
+        double turn[16];
+        matrix_random(&c, POSE_SCALED, turn);
+        for (int32_t j = 0; j < r.joint_count; j++) {
+            matrix_multiply(turn, r.world + 16 * j, world + f * joints + 16 * j);
+        }
+        for (int64_t i = 0; i < size; i++) {
+            points[f * size + i] = r.points[i] + (float)f / FRAMES;
+        }
+    }
+    for (int stacked = 0; stacked < 2; stacked++) {
+        tps_pose pose = {.frame_count = FRAMES, .world = world, .points = points, .threads = 3};
+        pose.points_stride = stacked ? size : 0;
+        CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, together) == TPS_OK);
+        pose.frame_count = 1;
+        for (int64_t f = 0; f < FRAMES; f++) {
+            pose.world = world + f * joints;
+            pose.points = points + (stacked ? f * size : 0);
+            CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, alone) == TPS_OK);
+            CHECK(memcmp(alone, together + f * size, (size_t)size * sizeof *alone) == 0);
+        }
+    }
+    free(world);
+    free(together);
+    free(alone);
+    free(points);
+    rig_free(&r);
+}
+
+/* One caller of many that share a skeleton and a skin. */
+typedef struct shared {
+    const rig *r;
+    float *out[CALLERS];
+    double *separated[CALLERS];
+    tps_status status[CALLERS];
+} shared;
+
+static void call(void *context, int64_t item, int worker)
+{
+    (void)worker;
+    const shared *s = context;
+    tps_association association = {.inherited = TPS_AFTER};
+    tps_separation separation = {.nonrigid = s->separated[item]};
+    tps_pose pose = {.frame_count = 1, .world = s->r->world, .threads = item % 2 ? 3 : 1};
+    tps_status first = tps_separate(s->r->skeleton, s->r->world, &association, &separation);
+    tps_status second = tps_skin_deform(s->r->skin, s->r->skeleton, &pose, TPS_POINTS, s->out[item]);
+    ((shared *)context)->status[item] = first != TPS_OK ? first : second;
+}
+
+void test_shared_by_threads(void)
+{
+    rig r = busy_rig(20011);
+    shared s = {.r = &r};
+    size_t bytes = (size_t)r.vertex_count * 3 * sizeof(float), matrices = (size_t)r.joint_count * 16 * sizeof(double);
+    for (int i = 0; i < CALLERS; i++) {
+        s.out[i] = need((int64_t)bytes, 1);
+        s.separated[i] = need((int64_t)matrices, 1);
+    }
+    for (int round = 0; round < 5; round++) {
+        tps_parallel(CALLERS, CALLERS, call, &s);
+        for (int i = 0; i < CALLERS; i++) {
+            CHECK(s.status[i] == TPS_OK);
+            CHECK(memcmp(s.out[i], s.out[0], bytes) == 0);
+            CHECK(memcmp(s.separated[i], s.separated[0], matrices) == 0);
+        }
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        free(s.out[i]);
+        free(s.separated[i]);
+    }
+    rig_free(&r);
+}

@@ -1,0 +1,24 @@
+/* The tests, one file a subject; main.c runs them all. */
+#ifndef TESTS_H
+#define TESTS_H
+
+void test_joint_matrices(void);
+void test_worked_example(void);
+void test_separation_laws(void);
+void test_support_joints(void);
+void test_weight_rows(void);
+void test_skin_arrays(void);
+void test_points_and_normals(void);
+void test_spaces(void);
+void test_matrices(void);
+void test_methods_agree(void);
+void test_extreme_poses(void);
+void test_kernels(void);
+void test_status_of_skeletons(void);
+void test_status_of_skins(void);
+void test_empty(void);
+void test_thread_counts(void);
+void test_frames(void);
+void test_shared_by_threads(void);
+
+#endif
