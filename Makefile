@@ -41,8 +41,12 @@ bench:          ## measure the speed beside other programs and write docs/perfor
 lint:           ## ruff, mypy and clang-format: look, change nothing
 	@python="$$($(SETUP) lint)" && tools/lint.sh "$$python"
 
-extension:      ## the add-on for this platform, to install in Blender: build/extension/*.zip
-	@python="$$($(SETUP) package)" && "$$python" tools/extension.py
+# for this one job a Python of its own: what it brings must not meet what Blender needs
+PACKAGING = tools/venv.sh package "3.13 3.11" -r requirements/package.txt
+BUILDER = "$$blender" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])'
+
+extension:      ## the add-on for every platform, to install in Blender: build/extension/*.zip
+	@blender="$$($(SETUP) blender)" && python="$$($(PACKAGING))" && "$$python" tools/package/build.py "$$($(BUILDER))"
 
 clean:          ## remove everything that was made
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Make (or bring up to date) build/venv-3.13 or build/venv-3.11 and print the path of its python.
 #
-#   tools/setup.sh [package] [test] [lint]
-#     package   Blender as a module, and this package built from source
+#   tools/setup.sh [blender] [package] [test] [lint]
+#     blender   Blender as a module
+#     package   that, and this package built from source
 #     test      what the tests need
 #     lint      what `make lint` needs
 #   tools/setup.sh --find 3.13     only print a Python of that version, or fail
@@ -117,14 +118,15 @@ step() {  # stamp name, what it is made from, message, command...
 
 install() { step "$1" "$(cat "requirements/$1.txt")" "$2" pip install --progress-bar on -q -r "requirements/$1.txt"; }
 
+install_blender() { install blender "Installing Blender as a Python module (about 350 MB, once)"; }
+
 package_sources() {
     find csrc two_phase_skinning setup.py pyproject.toml MANIFEST.in -type f \
         -not -path '*/__pycache__/*' -not -name '*.so' -not -name '*.pyd' 2>/dev/null |
         LC_ALL=C sort | while IFS= read -r file; do cksum "$file"; done
 }
 
-# The wheel stays in build/wheel-VERSION: `make extension` ships that very file. setuptools' own leftovers go first, since it
-# would pack files from them that no longer exist.
+# setuptools' own leftovers go first, since it would pack files from them that no longer exist.
 build_package() {
     rm -rf "build/wheel-$version" build/lib.* build/temp.* build/bdist.*
     pip wheel -q --no-deps -w "build/wheel-$version" .
@@ -145,14 +147,15 @@ check_libraries() {
 
 for part in "$@"; do
     case "$part" in
+        blender) install_blender ;;
         package)
-            install blender "Installing Blender as a Python module (about 350 MB, once)"
+            install_blender
             check_libraries
             step package "$(package_sources)" "Building two_phase_skinning from source" build_package
             ;;
         test) install test "Installing what the tests need" ;;
         lint) install lint "Installing ruff, mypy and clang-format" ;;
-        *) fail "tools/setup.sh: unknown part \"$part\"; expected package, test or lint" ;;
+        *) fail "tools/setup.sh: unknown part \"$part\"; expected blender, package, test or lint" ;;
     esac
 done
 printf '%s\n' "$PWD/$bin/python"

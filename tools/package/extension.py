@@ -1,0 +1,61 @@
+"""Makes the extension's archives with Blender's own builder: one for each platform and one for all."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import archive
+import check
+from sources import ROOT
+from targets import TARGETS
+
+OUT = ROOT / "build" / "extension"
+
+
+def builder(blender: Path) -> Path:
+    """The program that makes extensions, in the folder of the bpy module."""
+    (script,) = blender.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")
+    return script
+
+
+def build(wheels: list[Path], builder: Path, out: Path = OUT) -> list[Path]:
+    """The archives, each validated by Blender's builder and by `check`."""
+    shutil.rmtree(out, ignore_errors=True)
+    source = out / "two_phase_skin"
+    shutil.copytree(ROOT / "addon", source, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "LICENSE", source)
+    (source / "wheels").mkdir()
+    for wheel in wheels:
+        shutil.copy(wheel, source / "wheels")
+    _write_manifest(source / "blender_manifest.toml", wheels)
+    for options in ([], ["--split-platforms"]):
+        _run(builder, "build", "--source-dir", source, "--output-dir", out, *options)
+    shutil.rmtree(source)
+    archives = sorted(out.glob("*.zip"))
+    if len(archives) != 1 + len(TARGETS):
+        raise SystemExit(f"Blender's builder made {[path.name for path in archives]}: one more than platforms expected")
+    for path in archives:
+        archive.normalise(path)
+        _run(builder, "validate", path)
+    if check.main([str(path) for path in archives]):
+        raise SystemExit("The extension is not fit to be given away")
+    return archives
+
+
+def _write_manifest(path: Path, wheels: list[Path]) -> None:
+    """Names the wheels and the platforms, where addon/blender_manifest.toml has neither."""
+    manifest = path.read_text(encoding="utf-8")
+    for key in ("wheels", "platforms"):
+        if re.search(rf"(?m)^{key}\b", manifest):
+            raise SystemExit(f"addon/blender_manifest.toml has {key}: they are written by tools/package/extension.py")
+    names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
+    platforms = ", ".join(f'"{platform}"' for platform in TARGETS)
+    path.write_text(f"{manifest.rstrip()}\nplatforms = [{platforms}]\nwheels = [\n{names}]\n", encoding="utf-8")
+
+
+def _run(builder: Path, *arguments: object) -> None:
+    done = subprocess.run([sys.executable, builder, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{done.stdout}{done.stderr}\nBlender's own tool refused: {' '.join(map(str, arguments))}")

@@ -1,0 +1,37 @@
+"""What setup.py says of the package, so that it stands there alone: the version, sources, options, metadata, files."""
+
+import io
+import sys
+from pathlib import Path
+
+import setuptools
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Package:
+    def __init__(self) -> None:
+        sys.path.insert(0, str(ROOT))
+        run = setuptools.distutils.core.run_setup
+        distribution = run(str(ROOT / "setup.py"), script_args=["--quiet", "build"], stop_after="commandline")
+        metadata = distribution.metadata
+        (self.extension,) = distribution.ext_modules
+        self.version = metadata.version
+        self.distribution = metadata.name.replace("-", "_")
+        self.import_name = self.extension.name.partition(".")[0]
+        text = io.StringIO()
+        metadata.write_pkg_file(text)
+        self.metadata = text.getvalue()
+
+    @property
+    def options(self) -> list[str]:
+        """For the compiler; without the headers of NumPy, which come last in setup.py's."""
+        extension = self.extension
+        compile_args = list(extension.extra_compile_args)
+        del compile_args[compile_args.index("-isystem") :]
+        defines = [f"-D{name}={value}" for name, value in extension.define_macros]
+        return [*compile_args, *defines, *(f"-I{folder}" for folder in extension.include_dirs)]
+
+    def python_files(self) -> list[Path]:
+        folder = ROOT / self.import_name
+        return sorted(path for path in folder.iterdir() if path.suffix in (".py", ".pyi") or path.name == "py.typed")
