@@ -8,6 +8,14 @@ cd "$(dirname "$0")/.."
 compiler="${CC:-cc}"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wno-psabi"
 
+# Only the linkers of Linux have --wrap, which lets a test refuse an allocation or a thread.
+define=
+faults=
+if [ "$(uname)" = Linux ]; then
+    define=-DTPS_TEST_FAULTS
+    faults="-Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=pthread_create"
+fi
+
 # build NAME FLAGS...: the path of the program
 build() {
     local folder="build/core/$1" file
@@ -15,10 +23,11 @@ build() {
     mkdir -p "$folder"
     for file in csrc/core/*.c tests/core/*.c; do
         # shellcheck disable=SC2086  # a list of flags
-        echo "$compiler" -std=c11 -ffp-contract=off -fno-math-errno -pthread $warnings "$@" -Icsrc/core \
+        echo "$compiler" -std=c11 -ffp-contract=off -fno-math-errno -pthread $warnings $define "$@" -Icsrc/core \
             -c "$file" -o "$folder/$(basename "$file" .c).o"
     done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
-    "$compiler" "$@" -pthread "$folder"/*.o -lm -o "$folder/tests"
+    # shellcheck disable=SC2086
+    "$compiler" "$@" -pthread $faults "$folder"/*.o -lm -o "$folder/tests"
     echo "$folder/tests"
 }
 

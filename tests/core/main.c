@@ -32,5 +32,11 @@ int main(void)
     RUN(test_thread_counts);
     RUN(test_frames);
     RUN(test_shared_by_threads);
+#ifdef TPS_TEST_FAULTS
+    RUN(test_faults_in_joints);
+    RUN(test_faults_in_skins);
+    RUN(test_faults_in_deform);
+    RUN(test_faults_of_threads);
+#endif
     return failure_count();
 }

@@ -20,5 +20,11 @@ void test_empty(void);
 void test_thread_counts(void);
 void test_frames(void);
 void test_shared_by_threads(void);
+#ifdef TPS_TEST_FAULTS
+void test_faults_in_joints(void);
+void test_faults_in_skins(void);
+void test_faults_in_deform(void);
+void test_faults_of_threads(void);
+#endif
 
 #endif
