@@ -1,13 +1,14 @@
 """Builds the extension module: one abi3 binary for every Python from 3.11 and every NumPy from 1.23."""
 
-import re
+import tomllib
 from pathlib import Path
 
 import numpy
 from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
-VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "two_phase_skinning/_version.py").read_text()).group(1)
+# The version stands in the extension's manifest alone. It is compiled in: a module always says what it was built from.
+VERSION = tomllib.loads((ROOT / "addon/blender_manifest.toml").read_text(encoding="utf-8"))["version"]
 
 # GCC or Clang: the kernels are written with their vector extensions.
 # -ffp-contract=off: joint mathematics gives the same bits everywhere; the kernels allow fused multiply-add themselves.
@@ -20,6 +21,7 @@ core = Extension(
     depends=sorted(str(path.relative_to(ROOT)) for path in (ROOT / "csrc").glob("*/*.[hi]*")),
     include_dirs=["csrc/core", "csrc/module"],
     define_macros=[
+        ("TPS_VERSION", f'"{VERSION}"'),
         ("Py_LIMITED_API", "0x030B0000"),
         ("NPY_TARGET_VERSION", "NPY_1_23_API_VERSION"),
         ("NPY_NO_DEPRECATED_API", "NPY_1_23_API_VERSION"),

@@ -4,6 +4,8 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
+from . import native
+
 _PLAYBACK_ITEMS = (
     ("EACH_FRAME", "Each Frame", "Skin large meshes at each frame, as all others"),
     ("EVERY_SECOND", "Every Second", "Skin large meshes once a second; in between they stay as they were"),
@@ -59,6 +61,7 @@ class TwoPhaseSkinPreferences(bpy.types.AddonPreferences):
         playback = layout.column(align=True)
         playback.prop(self, "large", text="Large Mesh from")
         playback.prop(self, "playback", text="In Playback")
+        layout.label(text=native.version())
 
 
 def get():

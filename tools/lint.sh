@@ -17,7 +17,7 @@ compile() {
     numpy="$("$bin/python" -c 'import numpy; print(numpy.get_include())')"
     for file in csrc/core/*.c csrc/module/*.c tests/core/*.c; do
         "$1" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Wconversion -Wno-psabi -Werror -c -o /dev/null \
-            -DPy_LIMITED_API=0x030B0000 -DNPY_TARGET_VERSION=NPY_1_23_API_VERSION \
+            -DTPS_VERSION='"0"' -DPy_LIMITED_API=0x030B0000 -DNPY_TARGET_VERSION=NPY_1_23_API_VERSION \
             -DNPY_NO_DEPRECATED_API=NPY_1_23_API_VERSION -Icsrc/core -isystem "$include" -isystem "$numpy" "$file" ||
             return 1
     done

@@ -28,9 +28,9 @@ from two_phase_skinning._core import (
     user_local,
     world_from_skinning,
 )
+from two_phase_skinning._core import version as __version__
 from two_phase_skinning._skeleton import Separation, Skeleton
 from two_phase_skinning._skin import Skin
-from two_phase_skinning._version import __version__
 
 __all__ = [
     "Separation",

@@ -3,7 +3,6 @@
 from typing import TypedDict
 
 from two_phase_skinning import _core
-from two_phase_skinning._version import __version__
 
 
 class BuildInfo(TypedDict):
@@ -18,4 +17,4 @@ class BuildInfo(TypedDict):
 def build_info() -> BuildInfo:
     """What runs: a dict with ``version``, ``kernel``, ``kernels`` and ``compiler``; see BuildInfo."""
     kernels = _core.kernels()
-    return {"version": __version__, "kernel": kernels[0], "kernels": kernels, "compiler": _core.compiler}
+    return {"version": _core.version, "kernel": kernels[0], "kernels": kernels, "compiler": _core.compiler}

@@ -4,6 +4,7 @@ from numpy import bool_, float32, float64, int64
 from numpy.typing import ArrayLike, NDArray
 
 compiler: str
+version: str
 
 def bind_local(bind: ArrayLike, parents: ArrayLike) -> NDArray[float64]: ...
 def bind_world(local: ArrayLike, parents: ArrayLike) -> NDArray[float64]: ...

@@ -34,7 +34,10 @@ static PyMethodDef methods[] = {
 static int execute(PyObject *module)
 {
     import_array1(-1);
-    return PyModule_AddStringConstant(module, "compiler", COMPILER);
+    if (PyModule_AddStringConstant(module, "compiler", COMPILER) < 0) {
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "version", TPS_VERSION);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import bpy
@@ -21,3 +22,13 @@ def test_every_module_says_its_licence_and_what_it_is_for():
         lines = path.read_text(encoding="utf-8").splitlines()
         assert lines[0] == "# SPDX-License-Identifier: GPL-3.0-or-later", path.name
         assert lines[1].startswith('"""'), path.name
+
+
+def test_the_version_is_the_manifests_everywhere():
+    import two_phase_skinning as tps
+
+    native = scene.extension("native")
+    manifest = tomllib.loads((scene.ROOT / "addon" / "blender_manifest.toml").read_text(encoding="utf-8"))
+    assert native.PROBLEM == ""
+    assert native.VERSION == tps.__version__ == manifest["version"]
+    assert manifest["version"] in native.version()
