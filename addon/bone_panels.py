@@ -25,7 +25,7 @@ def _draw(layout, bone, armature):
     if bone.parent is not None and getattr(bone, bone_settings.SCALE) == "AUTO":
         inherits = bone_settings.inherits_scale(bone)
         _note(layout, "Takes on its parent's scale" if inherits else "Keeps out its parent's scale", "INFO")
-    phases = layout.column(heading=iface_("Moves the Mesh"), align=True)
+    phases = layout.column(align=True)
     for identifier in bone_settings.PHASES.values():
         phases.prop(bone, identifier)
     _draw_roles(layout, bone, armature)
@@ -87,7 +87,7 @@ class VIEW3D_PT_two_phase_skin_bone(bpy.types.Panel):
         count = len(context.selected_pose_bones or ())
         column = self.layout.column(align=True)
         column.label(text=iface_("{count} selected bones:").format(count=count), translate=False)
-        column.operator(POSE_OT_two_phase_skin_copy.bl_idname, icon="COPYDOWN")
+        column.operator(POSE_OT_two_phase_skin_copy.bl_idname, text="Copy from Active", icon="COPYDOWN")
         for identifier, (name, _description, _items) in bone_settings.PROPERTIES.items():
             row = column.row(align=True)
             properties = row.operator_menu_enum(POSE_OT_two_phase_skin_set.bl_idname, "value", text=name)

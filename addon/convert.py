@@ -119,24 +119,29 @@ def _to_armature(obj):
     operators.check_editable(obj)
     acts_for = operators.stands_for(obj)
     for skin in skins:
-        armature = inputs.read(skin, node_group.ARMATURE)
-        modifier = acts_for.get(skin.name) or _new_modifier(obj)
-        modifier.object = armature
-        _copy_settings(skin, modifier, obj)
-        obj.modifiers.move(obj.modifiers.find(modifier.name), obj.modifiers.find(skin.name))
+        modifier = acts_for.get(skin.name)
+        if modifier is None:
+            modifier = armature_modifier_like(skin, obj)
+        else:
+            _copy_settings(skin, modifier, obj)
+            obj.modifiers.move(obj.modifiers.find(modifier.name), obj.modifiers.find(skin.name))
         obj.modifiers.remove(skin)
         obj.modifiers.active = modifier
     return True
 
 
-def _new_modifier(obj):
+def armature_modifier_like(skin, obj):
+    """A new Armature modifier above a skin, that deforms as the skin does, as far as it can."""
     modifier = obj.modifiers.new("Armature", "ARMATURE")
     modifier.use_deform_preserve_volume = True
+    _copy_settings(skin, modifier, obj)
+    obj.modifiers.move(obj.modifiers.find(modifier.name), obj.modifiers.find(skin.name))
     return modifier
 
 
 def _copy_settings(skin, modifier, obj):
     """Let an Armature modifier deform as the skin does, as far as it can."""
+    modifier.object = inputs.read(skin, node_group.ARMATURE)
     bind_to = inputs.read(skin, node_group.BIND)
     modifier.use_vertex_groups, modifier.use_bone_envelopes = operators.uses_of(bind_to)
     modifier.use_multi_modifier = inputs.read(skin, node_group.MULTI)

@@ -3,7 +3,7 @@
 
 import bpy
 
-from . import bone_panels, convert, operators
+from . import bone_panels, convert, heat_map, operators
 
 _ADD = operators.OBJECT_OT_two_phase_skin_add.bl_idname
 
@@ -17,6 +17,9 @@ class VIEW3D_MT_two_phase_skin(bpy.types.Menu):
         layout.separator()
         for to, name, _tip in convert.DIRECTIONS:
             layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text=name).to = to
+        layout.separator()
+        layout.operator(heat_map.OBJECT_OT_two_phase_skin_compare.bl_idname)
+        layout.operator(heat_map.OBJECT_OT_two_phase_skin_compare_hide.bl_idname)
 
 
 class VIEW3D_MT_two_phase_skin_pose(bpy.types.Menu):

@@ -20,12 +20,12 @@ from . import compat
 
 NAME = "Two-Phase Skin"
 MARK = "two_phase_skin"  # the custom property that tells our groups, whatever they are called
-VERSION = 2  # 2: Blend from Linear, Show, Stage, panels; the settings count as used where Blender greys out the others
+VERSION = 2  # 2: Blend, Show, Stage, panels
 
 ARMATURE = "Armature"
 METHOD = "Method"
 INHERITED = "Inherited Scale"
-BLEND = "Blend from Linear"
+BLEND = "Blend"
 BIND = "Bind To"
 FACTOR = "Factor"
 GROUP = "Vertex Group"

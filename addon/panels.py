@@ -6,7 +6,7 @@ import textwrap
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from . import inputs, mend, native, node_group, operators, states
+from . import convert, heat_map, inputs, mend, native, node_group, operators, states
 
 CATEGORY = "Two-Phase Skin"
 
@@ -21,19 +21,37 @@ def _draw(layout, context, obj):
         layout.operator(operators.OBJECT_OT_two_phase_skin_add.bl_idname, icon="MOD_ARMATURE")
         return
     for skin in skins:
-        _draw_skin(layout, context, obj, skin)
+        _draw_skin(layout, context, obj, skin, len(skins) > 1)
+    _draw_tools(layout.column(), context, obj)
 
 
-def _draw_skin(layout, context, obj, skin):
+def _draw_tools(layout, context, obj):
+    row = layout.row(align=True)
+    comparison, stale = heat_map.current()
+    shown = comparison is not None and comparison.object == obj
+    compare = iface_("Compare Again") if shown else iface_("Compare with Armature")
+    row.operator(heat_map.OBJECT_OT_two_phase_skin_compare.bl_idname, text=compare, icon="OVERLAY", translate=False)
+    if shown:
+        row.operator(heat_map.OBJECT_OT_two_phase_skin_compare_hide.bl_idname, text="", icon="X")
+        figures = layout.column(align=True)
+        figures.active = not stale
+        for label, value in heat_map.lines_of(comparison, context.scene):
+            split = figures.split(factor=0.6)
+            split.label(text=label, translate=False)
+            split.label(text=value, translate=False)
+    convert_back = layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text="Convert to Armature")
+    convert_back.to, convert_back.scope = "ARMATURE", "ACTIVE"
+
+
+def _draw_skin(layout, context, obj, skin, named):
     column = layout.column()
-    armature = inputs.read(skin, node_group.ARMATURE)
     found = states.of(obj, skin)
-    header = column.row()
-    header.label(text=skin.name, icon="MOD_ARMATURE", translate=False)
-    if armature is not None:
-        header.label(text=armature.name, icon="ARMATURE_DATA", translate=False)
+    if named:
+        column.label(text=skin.name, icon="MOD_ARMATURE", translate=False)
     if not found:
-        column.label(text="Deforms the mesh", icon="CHECKMARK")
+        armature = inputs.read(skin, node_group.ARMATURE)
+        text = iface_('Deformed by "{name}"').format(name=armature.name)
+        column.label(text=text, icon="CHECKMARK", translate=False)
     for state in found:
         box = column.box()
         _lines(box, context, state.text, state.icon)

@@ -117,37 +117,37 @@ def test_blend_by_value_and_by_group():
     scene.assert_differ(two_phase, linear, tube)
     inputs.write(skin, "Method", "Two-Phase")
     for blend in (0.0, 0.3, 1.0):
-        inputs.write(skin, "Blend from Linear", blend)
+        inputs.write(skin, "Blend", blend)
         scene.assert_same(scene.points(tube), linear + blend * (two_phase - linear), tube)
     mask = tube.vertex_groups.new(name="blend")
     factors = np.arange(len(tube.data.vertices)) % 7 / 6
     for vertex, factor in enumerate(factors):
         mask.add([vertex], factor, "REPLACE")
-    inputs.write_group(skin, "Blend from Linear", "blend")
+    inputs.write_group(skin, "Blend", "blend")
     scene.assert_same(scene.points(tube), linear + factors[:, None] * (two_phase - linear), tube)
     for vertex in range(len(tube.data.vertices)):
         mask.add([vertex], 0.5, "REPLACE")
     tube.data.update()
     scene.assert_same(scene.points(tube), (linear + two_phase) / 2, tube)
-    inputs.write_group(skin, "Blend from Linear", "nowhere")  # nodes read 0 where there is nothing
+    inputs.write_group(skin, "Blend", "nowhere")  # nodes read 0 where there is nothing
     scene.assert_same(scene.points(tube), linear, tube)
 
 
 def test_blend_by_an_attribute():
     tube, _rig, skin = skinned()
     two_phase = scene.points(tube)
-    inputs.write(skin, "Blend from Linear", 0)
+    inputs.write(skin, "Blend", 0)
     linear = scene.points(tube)
     factors = (np.arange(len(tube.data.vertices)) % 5 / 4).astype(np.float32)
     tube.data.attributes.new("soft", "FLOAT", "POINT").data.foreach_set("value", factors)
-    inputs.write_group(skin, "Blend from Linear", "soft")
+    inputs.write_group(skin, "Blend", "soft")
     scene.assert_same(scene.points(tube), linear + factors[:, None] * (two_phase - linear), tube)
 
 
 def _make_old(tree):
     """What version 1 of the group was: without the inputs and panels that came later."""
     for item in list(tree.interface.items_tree):
-        if item.item_type == "PANEL" or item.name in ("Blend from Linear", "Show", "Stage"):
+        if item.item_type == "PANEL" or item.name in ("Blend", "Show", "Stage"):
             tree.interface.remove(item)
     tree[node_group.MARK] = 1
 
@@ -168,7 +168,7 @@ def test_a_file_with_a_group_of_an_older_version():
     assert skin.node_group[node_group.MARK] == node_group.VERSION
     assert inputs.read(skin, "Method") == "Dual Quaternion" and inputs.read(skin, "Factor") == 0.75
     assert inputs.read(skin, "Inherited Scale") == "Before Bend" and inputs.read(skin, "Show") == "Final"
-    assert inputs.read(skin, "Blend from Linear") == 1.0
+    assert inputs.read(skin, "Blend") == 1.0
     scene.assert_same(scene.points(tube), expected, tube)
     inputs.write(skin, "Show", "Rest")
     scene.assert_same(scene.points(tube), scene.rest(tube), tube)
@@ -219,7 +219,7 @@ def test_the_inputs_are_in_panels():
         pair for pair in items if pair[1] not in ("Geometry", "Identity", "Witness", "Per Vertex Matrix", "Message")
     ]
     assert shown == [
-        ("", "Armature"), ("", "Method"), ("", "Inherited Scale"), ("", "Blend from Linear"),
+        ("", "Armature"), ("", "Method"), ("", "Inherited Scale"), ("", "Blend"),
         ("Influence", "Factor"), ("Influence", "Vertex Group"), ("Influence", "Invert"),
         ("Binding", "Bind To"), ("Binding", "Multi Modifier"),
         ("Phases", "Show"), ("Phases", "Stage"),

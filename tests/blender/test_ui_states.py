@@ -130,9 +130,9 @@ def test_a_phase_is_shown():
 def test_a_vertex_group_that_is_not_there():
     tube, _rig, skin = skinned()
     inputs.write_group(skin, "Vertex Group", "gone")
-    inputs.write_group(skin, "Blend from Linear", "gone")
+    inputs.write_group(skin, "Blend", "gone")
     assert texts(tube, skin) == [
-        'Blend from Linear: there is no vertex group "gone"', 'Vertex Group: there is no vertex group "gone"',
+        'Blend: there is no vertex group "gone"', 'Vertex Group: there is no vertex group "gone"',
     ]  # fmt: skip
     assert bpy.ops.object.two_phase_skin_mend(action="CLEAR_GROUPS") == {"FINISHED"}
     assert texts(tube, skin) == [] and inputs.read_group(skin, "Vertex Group") == ""
