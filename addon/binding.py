@@ -165,7 +165,6 @@ class Binding:
         if self._joints is None or self._joints.used != frozenset(used.tolist()):
             self._joints = rig.joints(used, armature)
         found = influences.on_segments(found, places, rig, self._joints.first, rig_module.curved_index(rig, armature))
-        self._result = np.empty_like(self._bound_points)
         return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
 
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
@@ -201,10 +200,13 @@ class Binding:
             now = self._points.now
             points = None if now is self._bound_points else now
             compute = partial(self._skin.deform, points=points, **pose)
-            stages.mixed(compute, settings, now, blend, out=self._result)
+            memory = storage.own_memory(mesh, name)
+            result = np.empty_like(now) if memory is None else memory
+            stages.mixed(compute, settings, now, blend, out=result)
             if not self._multi:
-                np.subtract(self._result, now, out=self._result)
-            storage.store(mesh, name, self._result)
+                np.subtract(result, now, out=result)
+            if memory is None:
+                storage.store(mesh, name, result)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])
         if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
             inputs.write(modifier, node_group.PER_VERTEX, per_vertex)

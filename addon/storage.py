@@ -2,22 +2,49 @@
 """Vectors in a mesh's attributes: written, found and removed by name."""
 
 import ctypes
+import threading
 
 import numpy as np
+
+SIZE = 12  # bytes of a vector
 
 
 def store(mesh, name, vectors):
     """Write (V, 3) float32 vectors to the point attribute of that name, which is made if it is not there."""
+    data = _ensure(mesh, name).data
+    if _is_editable(mesh):
+        data.foreach_set("vector", vectors.reshape(-1))
+    else:
+        _store_linked(data, vectors)
+
+
+def own_memory(mesh, name):
+    """Blender's own array of the attribute of that name, (V, 3) float32, for results to be computed into: this saves
+    a copy. None where it cannot be had; then `store` them.
+
+    To be used at once, and in the main thread alone: whoever edits the mesh may free the array.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    data = _ensure(mesh, name).data
+    count = len(data)
+    address = _address(data, count) if count == len(mesh.vertices) else None
+    if address is None:
+        return None
+    return np.frombuffer((ctypes.c_float * (3 * count)).from_address(address), np.float32).reshape(count, 3)
+
+
+def _ensure(mesh, name):
+    """The attribute of that name, made if it is not there or is of another kind."""
     attribute = mesh.attributes.get(name)
     if attribute is not None and (attribute.data_type, attribute.domain) != ("FLOAT_VECTOR", "POINT"):
         mesh.attributes.remove(attribute)
         attribute = None
-    if attribute is None:
-        attribute = mesh.attributes.new(name, "FLOAT_VECTOR", "POINT")
-    if mesh.library is None and mesh.override_library is None:
-        attribute.data.foreach_set("vector", vectors.reshape(-1))
-    else:
-        _store_linked(attribute.data, vectors)
+    return attribute if attribute is not None else mesh.attributes.new(name, "FLOAT_VECTOR", "POINT")
+
+
+def _is_editable(mesh):
+    return mesh.library is None and mesh.override_library is None
 
 
 def discard(mesh, names):
@@ -31,13 +58,22 @@ def discard(mesh, names):
 def _store_linked(data, vectors):
     """The same for a linked mesh, where Blender lets scripts set one item after the other but ignores foreach_set.
 
-    The items are the elements of one array. Where their addresses say that it is so, the vectors are copied to where
-    Blender would put them one by one; this is 50 times as fast.
+    Where their addresses say that the items are the elements of one array, the vectors are copied to where Blender
+    would put them one by one; this is 50 times as fast.
     """
     vectors = np.ascontiguousarray(vectors, np.float32)
-    first, last = data[0].as_pointer(), data[len(data) - 1].as_pointer()
-    if len(data) == len(vectors) and last - first == vectors.nbytes - vectors[0].nbytes:
-        ctypes.memmove(first, vectors.ctypes.data, vectors.nbytes)
+    address = _address(data, len(vectors))
+    if address is not None:
+        ctypes.memmove(address, vectors.ctypes.data, vectors.nbytes)
     else:
         for item, vector in zip(data, vectors.tolist(), strict=True):
             item.vector = vector
+
+
+def _address(data, count):
+    """Where the vectors of an attribute are, if they are one array of that many; asking for an item to write to makes
+    Blender give the mesh an array of its own, where it shared one with its copies."""
+    if count == 0 or len(data) != count:
+        return None
+    first, last = data[0].as_pointer(), data[count - 1].as_pointer()
+    return first if last - first == (count - 1) * SIZE else None

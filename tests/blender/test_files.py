@@ -133,7 +133,7 @@ def test_a_window_tags_all_skins_once_a_file_is_open():
     mesh = tube.data
     mesh.attributes.remove(next(a for a in mesh.attributes if a.name.startswith(".two_phase")))
     bpy.context.view_layer.update()
-    live._evaluate_all()  # the timer
+    live.evaluate_all()  # the timer
     scene.assert_same(scene.points(tube), expected, tube)
 
 
@@ -150,8 +150,8 @@ def test_enabled_again_after_the_frame_changed():
     scene.assert_differ(scene.points(tube), expected, tube)
     addon_utils.enable(scene.EXTENSION)
     live = scene.extension("live")
-    assert bpy.app.timers.is_registered(live._evaluate_all)
-    live._evaluate_all()  # Blender as a module runs no timers
+    assert bpy.app.timers.is_registered(live.evaluate_all)
+    live.evaluate_all()  # Blender as a module runs no timers
     scene.assert_same(scene.points(tube), expected, tube)
 
 
