@@ -41,6 +41,7 @@ GOOD: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"user": USER, "joint": 1, "increment": np.eye(4), "local": LOCAL, "parents": RIG.parents},
     ),
     "Skeleton": (tps.Skeleton, {"parents": RIG.parents, "bind": RIG.bind, "names": list("abcde")}),
+    "Skeleton.pose": (SKELETON.pose, {"user": USER}),
     "Skeleton.support_joints": (SKELETON.support_joints, {"weighted": MASK}),
     "Skeleton.separate": (
         SKELETON.separate,
@@ -316,7 +317,7 @@ def every_case() -> Iterator[Case]:
                 good_sizes = [(number, 4, 4) for number in (0, J - 1, J + 1)]
                 bad = (case for case in bad_stacks(good) if getattr(case[0], "shape", None) not in good_sizes)
             elif argument in stacks:
-                bad = bad_stacks(good, frames=argument == "world" and "." in function)
+                bad = bad_stacks(good, frames="." in function)
             elif argument == "increment" or argument == "space":
                 bad = bad_matrices()
             elif argument == "parents":
