@@ -69,6 +69,7 @@ class Binding:
         shown = modifier.show_render if moment.render else modifier.show_viewport
         if not shown or (mesh.is_editmode and not self._follow_edits(mesh, modifier, moment)):
             return
+        self._tell_mask(modifier)
         armature = self._armature = inputs.read(modifier, node_group.ARMATURE)
         self._multi = inputs.read(modifier, node_group.MULTI)
         state, problem = stack.above(self.object, modifier, moment.render, self._multi)
@@ -223,6 +224,13 @@ class Binding:
             mesh.update_tag()
         self._written = ()
 
+    def _tell_mask(self, modifier):
+        """Tell the nodes whether there is a vertex group to mask with."""
+        if self.object.library is None and inputs.has(modifier, node_group.GROUP_STATE):
+            state = _group_state(self.object, modifier)
+            if inputs.read(modifier, node_group.GROUP_STATE) != state:
+                inputs.write(modifier, node_group.GROUP_STATE, state)
+
     def _tell(self, modifier, problem):
         """Show in the modifier's panel what is wrong."""
         self.problem = problem
@@ -239,6 +247,15 @@ def remove_attributes(mesh, identity):
 def attribute_names(name):
     """All attributes that a skin of that name can have on its mesh."""
     return [name] + [name + column for column in node_group.COLUMNS]
+
+
+def _group_state(obj, modifier):
+    group = inputs.read_group(modifier, node_group.GROUP)
+    if not group:
+        return node_group.NO_GROUP
+    if group in obj.vertex_groups or group in obj.data.attributes or stack.nodes_above(obj, modifier):
+        return node_group.GROUP_THERE
+    return node_group.GROUP_MISSING
 
 
 def moved_too_early():

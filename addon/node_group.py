@@ -36,6 +36,7 @@ STAGE = "Stage"
 IDENTITY = "Identity"
 WITNESS = "Witness"
 PER_VERTEX = "Per Vertex Matrix"
+GROUP_STATE = "Group State"
 MESSAGE = "Message"
 
 METHODS = {"TWO_PHASE": "Two-Phase", "LINEAR": "Linear", "DUAL_QUATERNION": "Dual Quaternion"}
@@ -86,9 +87,11 @@ _INPUTS = (
     (IDENTITY, "NodeSocketString", "What tells this skin's attributes from those of others"),
     (WITNESS, "NodeSocketObject", "What makes a hidden armature be posed"),
     (PER_VERTEX, "NodeSocketBool", "The deformation is kept as one matrix for each point"),
+    (GROUP_STATE, "NodeSocketFloat", "0: Vertex Group is there; -1: none is chosen; 1: it is missing"),
     (MESSAGE, "NodeSocketString", "What is wrong"),
 )
-_HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, MESSAGE}
+HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, GROUP_STATE, MESSAGE}
+GROUP_THERE, NO_GROUP, GROUP_MISSING = 0.0, -1.0, 1.0
 SLIDERS = {BLEND: 1.0, FACTOR: 1.0, GROUP: 1.0, STAGE: 3.0}  # each from 0 to this, where it is at first
 _FIELDS = {BLEND, GROUP}  # a value or a vertex group
 _PANELS = (
@@ -189,7 +192,7 @@ def _declare(tree):
             socket.force_non_field = name not in _FIELDS and kind in ("NodeSocketFloat", "NodeSocketBool")
         socket = _interface_socket(tree, name)
         socket.description = description
-        socket.hide_in_modifier = name in _HIDDEN
+        socket.hide_in_modifier = name in HIDDEN
     count = len(tree.interface.items_tree)
     for name, _kind, _description in _INPUTS:
         tree.interface.move(_interface_socket(tree, name), count)
@@ -210,12 +213,23 @@ def _offset(wires, source):
     wanted = wires.node("GeometryNodeSwitch", 4.5, -1, input_type="VECTOR", Switch=source.outputs[MULTI])
     wires.link(wires.socket(choice.outputs, "Output"), wires.socket(wanted.inputs, "False"))
     wires.link(_towards(wires, stored, exists), wires.socket(wanted.inputs, "True"))
+    strength = wires.math("MULTIPLY", 4, 2, _mask(wires, source), source.outputs[FACTOR])
+    return wires.vector("SCALE", 5, 0, wires.socket(wanted.outputs, "Output"), Scale=strength)
+
+
+def _mask(wires, source):
+    """How much of each point by the vertex group.
+
+    As with the Armature modifier, Invert does nothing without a group, and a group that is missing leaves nothing out:
+    its weights read zero, which are inverted. Nodes cannot tell these cases; `live` does.
+    """
     inverse = wires.math("SUBTRACT", 2, 2, 1.0, source.outputs[GROUP])
-    mask = wires.node("GeometryNodeSwitch", 3, 2, input_type="FLOAT", Switch=source.outputs[INVERT])
+    counted = wires.math("ADD", 1, 2, source.outputs[INVERT], source.outputs[GROUP_STATE])
+    inverted = wires.math("GREATER_THAN", 2, 2.5, counted, 0.5)
+    mask = wires.node("GeometryNodeSwitch", 3, 2, input_type="FLOAT", Switch=inverted)
     wires.link(source.outputs[GROUP], wires.socket(mask.inputs, "False"))
     wires.link(inverse, wires.socket(mask.inputs, "True"))
-    strength = wires.math("MULTIPLY", 4, 2, wires.socket(mask.outputs, "Output"), source.outputs[FACTOR])
-    return wires.vector("SCALE", 5, 0, wires.socket(wanted.outputs, "Output"), Scale=strength)
+    return wires.socket(mask.outputs, "Output")
 
 
 def _towards(wires, stored, exists):

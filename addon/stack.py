@@ -79,6 +79,16 @@ def place_for_new(obj):
     return len(obj.modifiers)
 
 
+def nodes_above(obj, skin):
+    """Whether any nodes above a skin may give the points attributes that the mesh does not have."""
+    for modifier in obj.modifiers:
+        if modifier.persistent_uid == skin.persistent_uid:
+            return False
+        if modifier.type == "NODES" and not node_group.is_skin(modifier):
+            return True
+    return False
+
+
 def find(obj, uid):
     """The object's modifier with that persistent uid, or None."""
     return next((modifier for modifier in obj.modifiers if modifier.persistent_uid == uid), None)

@@ -75,6 +75,33 @@ def test_the_vertex_group_masks_as_in_the_armature_modifier():
             armature.show_viewport = True
 
 
+def test_a_mask_that_is_missing_or_not_chosen_is_read_as_by_the_armature_modifier():
+    tube, rig = scene.tube()
+    tube.vertex_groups.new(name="mask").add(list(range(200)), 0.4, "REPLACE")
+    skin = scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    armature = tube.modifiers["Armature"]
+
+    def assert_same(group, invert):
+        armature.vertex_group, armature.invert_vertex_group = group, invert
+        inputs.write_group(skin, "Vertex Group", group)
+        inputs.write(skin, "Invert", invert)
+        scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+
+    for group in ("mask", "", "nowhere"):
+        for invert in (False, True):
+            assert_same(group, invert)
+    inputs.write_group(skin, "Vertex Group", "mask")
+    armature.vertex_group = "mask"
+    for change in (
+        lambda: setattr(tube.vertex_groups["mask"], "name", "renamed"),
+        lambda: setattr(tube.vertex_groups["renamed"], "name", "mask"),
+        lambda: tube.vertex_groups.remove(tube.vertex_groups["mask"]),
+    ):
+        change()
+        scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+
+
 def test_keyframes_and_drivers():
     tube, rig = scene.tube()
     scene.bend(rig)
