@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two-Phase Skin: a modifier in the stack that deforms a mesh by an armature, beside Blender's Armature modifier."""
 
-from . import bone_panels, bone_settings, convert, heat_map, live, mend, menus, operators, pace, panels, preferences
+from . import (
+    bake,
+    bone_panels,
+    bone_settings,
+    convert,
+    heat_map,
+    live,
+    mend,
+    menus,
+    operators,
+    pace,
+    panels,
+    preferences,
+)
 
-_ROOMS = (preferences, operators, convert, mend, heat_map, panels, bone_settings, bone_panels, menus, pace, live)
+_ROOMS = (preferences, operators, convert, mend, heat_map, bake, panels, bone_settings, bone_panels, menus, pace, live)
 
 
 def register():

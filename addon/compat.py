@@ -116,8 +116,20 @@ def hide_group_selector_4_2(modifier):
     modifier.show_group_selector = False
 
 
+def curves_of_4_2(owner):
+    """The F-Curves of a data-block's action."""
+    return owner.animation_data.action.fcurves
+
+
+def curves_of_4_4(owner):
+    """The F-Curves of a data-block's action: they are in the channel bag of its slot."""
+    strip = owner.animation_data.action.layers[0].strips[0]
+    return strip.channelbag(owner.animation_data.action_slot).fcurves
+
+
 _5_2 = bpy.app.version >= (5, 2, 0)
 NEEDS_WITNESS = not _5_2  # an armature in a node group's input does not make the pose a dependency: see `witness`
+curves_of = curves_of_4_4 if bpy.app.version >= (4, 4, 0) else curves_of_4_2
 input_has = input_has_5_2 if _5_2 else input_has_4_2
 input_get = input_get_5_2 if _5_2 else input_get_4_2
 input_set = input_set_5_2 if _5_2 else input_set_4_2

@@ -3,7 +3,7 @@
 
 import bpy
 
-from . import bone_panels, convert, heat_map, operators
+from . import bake, bone_panels, convert, heat_map, operators
 
 _ADD = operators.OBJECT_OT_two_phase_skin_add.bl_idname
 
@@ -20,6 +20,8 @@ class VIEW3D_MT_two_phase_skin(bpy.types.Menu):
         layout.separator()
         layout.operator(heat_map.OBJECT_OT_two_phase_skin_compare.bl_idname)
         layout.operator(heat_map.OBJECT_OT_two_phase_skin_compare_hide.bl_idname)
+        layout.separator()
+        layout.operator(bake.OBJECT_OT_two_phase_skin_bake.bl_idname)
 
 
 class VIEW3D_MT_two_phase_skin_pose(bpy.types.Menu):

@@ -6,7 +6,7 @@ import textwrap
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from . import convert, heat_map, inputs, mend, native, node_group, operators, states
+from . import bake, convert, heat_map, inputs, mend, native, node_group, operators, states
 
 CATEGORY = "Two-Phase Skin"
 
@@ -39,6 +39,7 @@ def _draw_tools(layout, context, obj):
             split = figures.split(factor=0.6)
             split.label(text=label, translate=False)
             split.label(text=value, translate=False)
+    layout.operator(bake.OBJECT_OT_two_phase_skin_bake.bl_idname, text="Bake", icon="REC")
     convert_back = layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text="Convert to Armature")
     convert_back.to, convert_back.scope = "ARMATURE", "ACTIVE"
 
