@@ -210,6 +210,15 @@ def _evaluate_all_soon():
         bpy.app.timers.register(evaluate_all, first_interval=0)
 
 
+def _evaluate_all_shown():
+    """The same for what the windows show, while an extension is enabled: bpy.data is then closed to it. Without a
+    screen, Blender still has the windows of the file that is open, and a scene in each."""
+    for window in bpy.context.window_manager.windows:
+        for obj in window.scene.objects:
+            if any(node_group.is_skin(modifier) for modifier in obj.modifiers):
+                obj.update_tag()
+
+
 @persistent
 def _on_loaded(*_):
     """A file was loaded: start over, once the handlers of other extensions are through."""
@@ -258,7 +267,11 @@ def register():
         for event, handler in _HANDLERS.items():
             getattr(bpy.app.handlers, event).append(handler)
         bpy.app.handlers.load_post.append(_after_loading)
-        _evaluate_all_soon()  # the file that is open may have skins already; now bpy.data cannot be used
+        # The file that is open may have skins already.
+        if bpy.app.background:
+            _evaluate_all_shown()
+        else:
+            _evaluate_all_soon()
 
 
 def unregister():
