@@ -158,15 +158,23 @@ class Binding:
     def _make_skin(self, rig, bind_to, armature, space):
         """The points skinned to the joints, or None where nothing moves any of them; armature: evaluated."""
         self._bound_points = self._points.now
-        places = self._bound_points @ space[:3, :3].T + space[:3, 3]
-        found = influences.by_position(self._groups, bind_to, places, rig)
+        count = len(self._bound_points)
+        places = self._bound_points @ space[:3, :3].T + space[:3, 3] if self._by_position else None
+        if places is None:
+            found = influences.significant(self._groups, count)
+        else:
+            found = influences.by_position(self._groups, bind_to, places, rig)
         if not len(found.bones):
             return None
-        used = np.unique(found.bones)
+        used = np.flatnonzero(np.bincount(found.bones))
         if self._joints is None or self._joints.used != frozenset(used.tolist()):
             self._joints = rig.joints(used, armature)
-        found = influences.on_segments(found, places, rig, self._joints.first, rig_module.curved_index(rig, armature))
-        return tps.Skin(self._bound_points, influences.as_rows(found, len(places)), self._joints.skeleton)
+        if places is None:
+            found = found._replace(bones=self._joints.first[found.bones])
+        else:
+            ask = rig_module.curved_index(rig, armature)
+            found = influences.on_segments(found, places, rig, self._joints.first, ask)
+        return tps.Skin(self._bound_points, influences.as_rows(found, count), self._joints.skeleton)
 
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
         live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)

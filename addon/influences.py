@@ -49,15 +49,21 @@ def by_position(groups, bind_to, points, rig):
         if bind_to == "Both":
             without = np.setdiff1d(np.arange(len(points)), groups.vertices)
             result = groups.joined(_enveloped(without, points[without], rig))
-    total = np.bincount(result.vertices, result.values, len(points))
-    return result.subset((total > LEAST)[result.vertices] & (result.values > 0))
+    return significant(result, len(points))
+
+
+def significant(influences, vertex_count):
+    """Those that move a vertex at all, of vertices that are moved enough."""
+    total = np.bincount(influences.vertices, influences.values, vertex_count)
+    used = (total > LEAST)[influences.vertices] & (influences.values > 0)
+    return influences if used.all() else influences.subset(used)
 
 
 def needs_position(rig, groups, bind_to):
     """Whether these influences depend on where the points are."""
     if bind_to != "Vertex Groups":
         return True
-    used = np.unique(groups.bones)
+    used = np.flatnonzero(np.bincount(groups.bones))
     return bool((rig.multiplies[used] | (rig.segments[used] > 1)).any())
 
 
