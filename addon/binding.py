@@ -108,9 +108,10 @@ class Binding:
             return rpt_('"{name}" is not an armature: choose one').format(name=armature.name)
         if not len(mesh.vertices):
             return rpt_("The mesh has no vertices")
-        found = moment.weights(self.object, doubtful=self._settings_changed(modifier))
-        rig = moment.rig(armature)
         names = tuple(self.object.vertex_groups.keys())
+        regrouped = self._bound_to is not None and names != self._bound_to[0][2]
+        found = moment.weights(self.object, self._settings_changed(modifier), regrouped)
+        rig = moment.rig(armature)
         bind_to = inputs.read(modifier, node_group.BIND)
         bound_to = (id(found), id(rig), names, bind_to)
         if self._bound_to is None or bound_to != self._bound_to[0]:

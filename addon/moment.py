@@ -55,15 +55,20 @@ class Moment:
             self._rigs[uid] = found
         return found
 
-    def weights(self, obj, doubtful=False):
-        """The weights of the object's mesh: the same as before unless they changed. doubtful: see weights.Store."""
+    def weights(self, obj, doubtful=False, regrouped=False):
+        """The weights of the object's mesh: the same as before unless they changed. doubtful: see weights.Store;
+        regrouped: the vertex groups are others, which renumbers those after a deleted one and does not say so in 4.5.
+        """
         mesh = obj.data
         uid = mesh.session_uid
         if uid not in self._weights:
             changed = self.changes.weights_of(mesh)
             if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
                 changed = self.changes.points_of(mesh)
-            doubtful = doubtful and weights.INTERACTIVE and not self.render  # otherwise there is time for all of them
+            changed = changed or regrouped
+            doubtful = (
+                doubtful and not regrouped and weights.INTERACTIVE and not self.render
+            )  # otherwise there is time for all of them
             self._weights[uid] = self._known.weights.get(mesh, changed, doubtful)
         return self._weights[uid]
 
