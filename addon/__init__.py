@@ -11,12 +11,27 @@ from . import (
     mend,
     menus,
     operators,
+    overlay,
     pace,
     panels,
     preferences,
 )
 
-_ROOMS = (preferences, operators, convert, mend, heat_map, bake, panels, bone_settings, bone_panels, menus, pace, live)
+_ROOMS = (
+    preferences,
+    operators,
+    convert,
+    mend,
+    heat_map,
+    bake,
+    panels,
+    bone_settings,
+    bone_panels,
+    menus,
+    overlay,
+    pace,
+    live,
+)
 
 
 def register():

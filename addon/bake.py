@@ -9,7 +9,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from . import bake_targets, live, native, operators
+from . import bake_targets, live, native, operators, progress
 
 _KINDS = (
     ("SHAPE_KEYS", "Shape Keys", "A copy of the object that shape keys animate, one for each frame"),
@@ -120,11 +120,13 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
 
     bl_idname = "object.two_phase_skin_bake"
     bl_label = "Bake Two-Phase Skin"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012 (Blender reads a plain set)
+    bl_options = {"UNDO"}  # noqa: RUF012 (Blender reads a plain set)
 
     kind: EnumProperty(name="To", description="What to bake to", items=_KINDS)
     frame_start: IntProperty(name="Frame Start", description="The first frame that is baked", default=1)
     frame_end: IntProperty(name="End", description="The last frame that is baked", default=250)
+    _steps = None  # while there is a window to show progress in
+
     filepath: StringProperty(name="File", description="Where the point cache is written", subtype="FILE_PATH")
 
     @classmethod
@@ -175,27 +177,26 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         except operators.Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        if bpy.app.background or context.window is None:
+        if not progress.possible(context):
             return self._to_the_end(context)
-        self._timer = context.window_manager.event_timer_add(0.001, window=context.window)
-        context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(self._draw_status)
+        self._steps = progress.Steps(self, context)
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if event.type == "ESC" and event.value == "PRESS":
-            return self._stop(context, {"WARNING"}, rpt_("Stopped: nothing was baked"))
-        if event.type != "TIMER":
+        if self._steps.asks_to_stop(event):
+            return self._stop({"WARNING"}, rpt_("Stopped: nothing was baked"))
+        if not self._steps.asks_for_work(event):
             return {"RUNNING_MODAL"}  # nothing else is to change what is baked
         result = self._guarded(context, self._bake.step)
         if result is True:
-            context.workspace.status_text_set(self._draw_status)
+            done, count = self._bake.done, len(self._bake.frames)
+            self._steps.show(done / count, rpt_("Baking: {done} of {count} frames").format(done=done, count=count))
             return {"RUNNING_MODAL"}
         return self._finish(context) if result is False else {"CANCELLED"}
 
     def cancel(self, context):
         """Blender ends the operator: it quits, or another file is opened."""
-        self._stop(context, {"WARNING"}, rpt_("Stopped: nothing was baked"))
+        self._stop({"WARNING"}, rpt_("Stopped: nothing was baked"))
 
     def _to_the_end(self, context):
         more = True
@@ -207,7 +208,7 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         made = self._guarded(context, self._bake.finish)
         if made is None:
             return {"CANCELLED"}
-        self._end(context)
+        self._end()
         live.refresh(context)
         names = ", ".join(f'"{each.name}"' for each in made)
         self.report({"INFO"}, rpt_("Baked {count} frames to {names}").format(count=len(self._bake.frames), names=names))
@@ -218,26 +219,18 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         try:
             return action(context)
         except (operators.Refusal, OSError, ValueError, ReferenceError) as error:
-            self._stop(context, {"ERROR"}, rpt_("Nothing was baked: {reason}").format(reason=error))
+            self._stop({"ERROR"}, rpt_("Nothing was baked: {reason}").format(reason=error))
             return None
 
-    def _stop(self, context, level, text):
-        self._end(context)
+    def _stop(self, level, text):
+        self._end()
         self.report(level, text)
         return {"CANCELLED"}
 
-    def _end(self, context):
+    def _end(self):
         self._bake.close()
-        if getattr(self, "_timer", None) is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-            context.workspace.status_text_set(None)
-
-    def _draw_status(self, header, _context):
-        done, count = self._bake.done, len(self._bake.frames)
-        row = header.layout.row()
-        row.progress(factor=done / count, text=f"{done} / {count}")
-        row.label(text="Stop", icon="EVENT_ESC")
+        if self._steps is not None:
+            self._steps.end()
 
 
 def register():

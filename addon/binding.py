@@ -9,6 +9,7 @@ from bpy.app.translations import pgettext_rpt as rpt_
 from . import editing, influences, inputs, node_group, points, preferences, stack, stages, storage, weights, witness
 from . import rig as rig_module
 from .native import tps
+from .skeleton_view import SkeletonView
 
 _SETTINGS = (
     node_group.METHOD, node_group.INHERITED, node_group.FACTOR, node_group.GROUP, node_group.INVERT, node_group.BLEND,
@@ -27,6 +28,7 @@ class Binding:
         self.problem = ""
         self._set_to = None
         self._armature = None
+        self._pose = None  # the joints' matrices at the last update, and where inherited scale acts
         self.forget()
 
     def forget(self):
@@ -62,6 +64,22 @@ class Binding:
         if index in self._joints.used:
             return "weighted"
         return "support" if index in self._joints.bones else "unused"
+
+    def skeleton_view(self, context):
+        """What can be seen of its skeleton, or None if it is not bound."""
+        if not self._skin or self._pose is None:
+            return None
+        place = self._armature.evaluated_get(context.evaluated_depsgraph_get()).matrix_world
+        world, inherited = self._pose
+        return SkeletonView(place, self._bound_to[2], self._joints, self._skin.weighted, world, inherited)
+
+    def found(self):
+        """What the mesh is bound to: the numbers of vertices, bones, support joints, and vertices without weights."""
+        if not self._skin:
+            return None
+        starts, _joints, _weights = self._skin.weights
+        used, all_bones = len(self._joints.used), len(self._joints.bones)
+        return len(self._skin), used, all_bones - used, int((np.diff(starts) == 0).sum())
 
     def update(self, modifier, moment):
         """Bring the mesh's attribute up to date with this moment, if anything that it depends on has changed."""
@@ -180,8 +198,9 @@ class Binding:
     def _update_placed(self, mesh, modifier, armature, state, space, moment):
         live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
         settings = stages.settings(live)
-        blend = stages.blend(self.object, live, self._bound_to[1])
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
+        self._pose = world, settings.inherited
+        blend = stages.blend(self.object, live, self._bound_to[1])
         per_vertex = state == stack.MOVED or mesh.is_editmode
         blended = blend if isinstance(blend, float) else blend.tobytes()
         now = (per_vertex, mesh.is_editmode, self._multi, settings, blended, space.tobytes(), world.tobytes())

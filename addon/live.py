@@ -157,6 +157,39 @@ def roles_of(armature, bone):
     return found
 
 
+def must_read(mesh, least):
+    """Whether a mesh has so many vertices, and its weights are not known."""
+    return len(mesh.vertices) >= least and not skins.known.weights.has(mesh)
+
+
+def keep_weights(mesh, found):
+    """Take over the weights of a mesh that were read step by step."""
+    with skins.lock:
+        skins.known.weights.keep(mesh, found)
+
+
+def weights_are_old():
+    """What was read step by step is no longer what somebody has just read."""
+    skins.known.weights.fresh.clear()
+
+
+def found(modifier):
+    """What a skin was found to be bound to: see Binding.found; None if it is not bound."""
+    skin = skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
+    return skin.found() if skin is not None else None
+
+
+def skeletons(context):
+    """What can be seen of the skeletons of all skins that are bound and visible."""
+    views = []
+    for skin in skins.bindings.values():
+        with contextlib.suppress(ReferenceError):  # an object that was removed
+            view = skin.skeleton_view(context) if skin.object.visible_get() else None
+            if view is not None:
+                views.append(view)
+    return views
+
+
 @persistent
 def _on_edited(scene, depsgraph):
     if not skins.none():

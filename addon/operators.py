@@ -5,7 +5,7 @@ import bpy
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import EnumProperty, StringProperty
 
-from . import compat, inputs, live, native, node_group, stack
+from . import binder, compat, inputs, live, native, node_group, progress, stack
 
 METHOD_ITEMS = tuple((key, name, node_group.TIPS[name]) for key, name in node_group.METHODS.items())
 
@@ -25,6 +25,9 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012 (Blender reads a plain set)
 
     method: EnumProperty(name="Method", description="How the bones' transforms are blended", items=METHOD_ITEMS)
+    _large = ()  # meshes whose weights are to be read step by step
+    _steps = None
+
     armature: StringProperty(
         name="Armature",
         description="The armature's name; empty: that of the Armature modifier, the parent, or the selected one",
@@ -41,6 +44,8 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
         return True
 
     def invoke(self, context, event):
+        large = {obj.data: obj for obj in meshes_of(context) if live.must_read(obj.data, binder.LARGE)}
+        self._large = list(large.values())
         if not self.armature and any(not armatures_of(obj, context) for obj in meshes_of(context)):
             return context.window_manager.invoke_props_dialog(self)
         return self.execute(context)
@@ -52,6 +57,40 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
         layout.prop_search(self, "armature", bpy.data, "objects", icon="ARMATURE_DATA")
 
     def execute(self, context):
+        """Add the skins at once, or, called from the menu, when the weights of large meshes are read."""
+        if self._large and progress.possible(context):
+            self._reading = binder.reading(self._large)
+            self._large = ()
+            self._steps = progress.Steps(self, context)
+            return {"RUNNING_MODAL"}
+        return self._add(context)
+
+    def modal(self, context, event):
+        if self._steps.asks_to_stop(event):
+            return self._stopped()
+        if not self._steps.asks_for_work(event):
+            return {"RUNNING_MODAL"}  # nothing is to change what is read
+        for name, fraction in self._reading:
+            self._steps.show(fraction, rpt_('Reading the weights of "{object}"').format(object=name))
+            return {"RUNNING_MODAL"}
+        self._steps.end()
+        try:
+            return self._add(context)
+        finally:
+            live.weights_are_old()
+
+    def cancel(self, _context):
+        """Blender ends the operator: it quits, or another file is opened."""
+        self._stopped()
+
+    def _stopped(self):
+        if self._steps is not None:
+            self._steps.end()
+        live.weights_are_old()
+        self.report({"WARNING"}, rpt_("Stopped: no skin was added"))
+        return {"CANCELLED"}
+
+    def _add(self, context):
         refused, added, changed = [], [], []
         for obj in meshes_of(context):
             try:
@@ -74,7 +113,9 @@ class OBJECT_OT_two_phase_skin_add(bpy.types.Operator):
             text = rpt_("{objects} had Two-Phase Skin already: the method is now {method}")
             self.report({"INFO"}, text.format(objects=_count(changed), method=rpt_(method)))
         if added and not refused:
-            self.report({"INFO"}, rpt_("Two-Phase Skin added to {objects}").format(objects=_count(added)))
+            self.report(
+                {"INFO"}, rpt_("Two-Phase Skin added to {objects}").format(objects=_count(added)) + _found(added)
+            )
         return {"FINISHED"}
 
 
@@ -253,6 +294,16 @@ def armatures_of(obj, context):
     found += [m.object for m in modifiers]
     found += [rig for skin in skins_of(obj) if (rig := inputs.read(skin, node_group.ARMATURE)) is not None]
     return found
+
+
+def _found(skins):
+    """What new skins were found to be bound to, in words; nothing for several."""
+    found = live.found(skins[0]) if len(skins) == 1 else None
+    if found is None:
+        return ""
+    vertices, bones, support, unweighted = found
+    text = rpt_(": {vertices} vertices on {bones} bones and {support} support joints, {unweighted} without weights")
+    return text.format(vertices=vertices, bones=bones, support=support, unweighted=unweighted)
 
 
 def _count(skins):

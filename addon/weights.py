@@ -50,6 +50,7 @@ class Store:
         self.progress = None  # called with the fraction that is read
         self.unsure = {}  # session uid of a mesh that was only compared in part -> what is to be compared next
         self._known = {}
+        self.fresh = set()  # session uids of meshes that were read a moment ago
 
     def get(self, mesh, changed=False, doubtful=False):
         """The mesh's weights: the same object as before if none of them changed.
@@ -60,7 +61,7 @@ class Store:
         known = self._known.get(mesh.session_uid)
         if known is not None and len(known.starts) == len(mesh.vertices) + 1:
             partly = changed and doubtful and len(mesh.vertices) > LARGE
-            if not changed:
+            if not changed or mesh.session_uid in self.fresh:
                 return known
             if partly and _same(mesh, known, np.linspace(0, len(mesh.vertices) - 1, PART).astype(int)):
                 self.unsure[mesh.session_uid] = 0
@@ -70,6 +71,18 @@ class Store:
         if known is None or not known.same_as(found):
             self._known[mesh.session_uid] = known = found
         return known
+
+    def has(self, mesh):
+        known = self._known.get(mesh.session_uid)
+        return known is not None and len(known.starts) == len(mesh.vertices) + 1
+
+    def keep(self, mesh, found):
+        """What somebody else has just read. It counts until `fresh` is cleared, even if the mesh looks changed, as it
+        does when it gets a modifier."""
+        known = self._known.get(mesh.session_uid)
+        self.fresh.add(mesh.session_uid)
+        if known is None or not known.same_as(found):
+            self._known[mesh.session_uid] = found
 
     def check(self):
         """Compare some more of a mesh that was only compared in part; if anything is new, it is evaluated and read."""
