@@ -66,9 +66,8 @@ class Moment:
             if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
                 changed = self.changes.points_of(mesh)
             changed = changed or regrouped
-            doubtful = (
-                doubtful and not regrouped and weights.INTERACTIVE and not self.render
-            )  # otherwise there is time for all of them
+            if regrouped or self.render or not weights.INTERACTIVE:
+                doubtful = False  # there is time for all of them
             self._weights[uid] = self._known.weights.get(mesh, changed, doubtful)
         return self._weights[uid]
 

@@ -98,6 +98,31 @@ def test_weights_assigned_in_edit_mode():
     leave(tube)
 
 
+def test_shape_keys_in_edit_mode():
+    tube, rig = scene.tube()
+    tube.shape_key_add(name="Basis")
+    for name, factor in (("wide", 1.5), ("flat", 0.4)):
+        key = tube.shape_key_add(name=name, from_mix=False)
+        for point in key.points:
+            point.co.x *= factor
+        key.value = 0.6
+    scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    for shown_mixed in (False, True):
+        tube.use_shape_key_edit_mode = shown_mixed
+        for active in (0, 1, 2):
+            tube.active_shape_key_index = active
+            scene.activate(tube)
+            bpy.ops.object.mode_set(mode="EDIT")
+            assert_follows(tube)
+            edited = bmesh.from_edit_mesh(tube.data)
+            for vertex in list(edited.verts)[:100]:
+                vertex.co.y += 0.2
+            bmesh.update_edit_mesh(tube.data)
+            assert_follows(tube)
+            leave(tube)
+
+
 def test_undo_in_edit_mode():
     tube, _rig = editing()
     bpy.ops.ed.undo_push(message="before")
