@@ -58,5 +58,7 @@ def deform(
     rigid: ArrayLike | None,
     space: ArrayLike | None,
     out: NDArray[float32] | None,
+    normals_out: NDArray[float32] | None,
     threads: int,
-) -> NDArray[float32]: ...
+    offsets: bool,
+) -> Any: ...

@@ -80,6 +80,7 @@ class Skin:
         out: NDArray[np.float32] | None = None,
         threads: int = 0,
         space: ArrayLike | None = None,
+        offsets: bool = False,
     ) -> NDArray[np.float32]:
         """The deformed mesh: (V, 3) float32; (F, V, 3) for F frames.
 
@@ -94,13 +95,52 @@ class Skin:
         out: a float32, C-contiguous array of the result's shape, to be written in place of a new one.
         threads: how many at most; 0 chooses by the size of the work. The result does not depend on it.
         space: (4, 4), takes the points into the skeleton's space; the result comes back by its inverse.
+        offsets: True: how far each point moves, in place of where it goes to.
 
         Sources: docs/method.md; dual quaternion blending by Kavan et al. 2008.
         Raises TypeError or ValueError naming the argument; out is not touched then.
         """
         return self._deform(
-            "points", world, method, inherited, points, blend, phase, nonrigid, rigid, out, threads, space
+            "points", world, method, inherited, points, blend, phase, nonrigid, rigid, out, threads, space, offsets
         )
+
+    def deform_with_normals(
+        self,
+        world: ArrayLike,
+        method: Method = "two_phase",
+        inherited: Inherited = "after",
+        points: ArrayLike | None = None,
+        blend: ArrayLike | None = None,
+        nonrigid: ArrayLike | None = None,
+        rigid: ArrayLike | None = None,
+        out: NDArray[np.float32] | None = None,
+        normals_out: NDArray[np.float32] | None = None,
+        threads: int = 0,
+        space: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """What deform and deform_normals give, (points, normals), in much less time than the two of them.
+
+        out, normals_out: to be written in place of new arrays. Arguments and errors as for them.
+        """
+        both: tuple[NDArray[np.float32], NDArray[np.float32]] = _core.deform(
+            self._core,
+            self._skeleton._core,
+            "points_and_normals",
+            world,
+            method,
+            inherited,
+            points,
+            blend,
+            None,
+            nonrigid,
+            rigid,
+            space,
+            out,
+            normals_out,
+            threads,
+            False,
+        )
+        return both
 
     def deform_normals(
         self,
@@ -183,8 +223,9 @@ class Skin:
         out: NDArray[np.float32] | None,
         threads: int,
         space: ArrayLike | None,
+        offsets: bool = False,
     ) -> NDArray[np.float32]:
-        return _core.deform(
+        array: NDArray[np.float32] = _core.deform(
             self._core,
             self._skeleton._core,
             result,
@@ -198,8 +239,11 @@ class Skin:
             rigid,
             space,
             out,
+            None,
             threads,
+            offsets,
         )
+        return array
 
 
 def _restore(skeleton: Skeleton, arrays: tuple[Any, ...]) -> Skin:

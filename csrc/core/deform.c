@@ -1,8 +1,6 @@
 /* Frames in, vertices out: makes the tables of a batch of frames, then runs the kernel over blocks of vertices. */
 #include "kernel.h"
 
-#include <stdlib.h>
-
 #define WORK_A_THREAD 131072.0 /* blended influences worth the start of a thread: some 0.2 ms of them */
 #define BATCH 64               /* frames whose tables are kept at the same time */
 
@@ -10,8 +8,7 @@ typedef struct deformation {
     const tps_skin *skin;
     const tps_skeleton *skeleton;
     const tps_pose *pose;
-    tps_result result;
-    float *out;
+    const tps_results *results;
     tps_space space;
     int64_t first_frame; /* of the batch */
     tps_tables *tables;  /* one a frame of the batch */
@@ -27,21 +24,34 @@ static void prepare_frame(void *context, int64_t item, int worker)
                     &d->tables[item]);
 }
 
+static float *advanced(float *out, int64_t floats)
+{
+    return out ? out + floats : NULL;
+}
+
+static tps_results results_of_frame(const deformation *d, int64_t frame)
+{
+    int64_t first = frame * d->skin->vertex_count;
+    tps_results r = *d->results;
+    r.points = advanced(r.points, 3 * first);
+    r.normals = advanced(r.normals, 3 * first);
+    r.matrices = advanced(r.matrices, 12 * first);
+    r.inverse_matrices = advanced(r.inverse_matrices, 12 * first);
+    return r;
+}
+
 static void deform_block(void *context, int64_t item, int worker)
 {
     (void)worker;
     const deformation *d = context;
     const tps_skin *skin = d->skin;
-    int64_t frame = item / skin->block_count, width = d->result == TPS_POINTS || d->result == TPS_NORMALS ? 3 : 12;
-    int64_t frame_of_all = d->first_frame + frame;
+    int64_t frame = item / skin->block_count, frame_of_all = d->first_frame + frame;
     tps_kernel_job job = {.skin = skin,
                           .tables = &d->tables[frame],
-                          .result = d->result,
                           .points = skin->points,
-                          .normals = skin->normals,
                           .blend = d->pose->blend,
                           .blend_per_vertex = d->pose->blend_per_vertex,
-                          .out = d->out + frame_of_all * skin->vertex_count * width};
+                          .out = results_of_frame(d, frame_of_all)};
     if (d->pose->points) {
         job.points = d->pose->points + frame_of_all * d->pose->points_stride;
     }
@@ -58,46 +68,45 @@ static int choose_threads(const tps_skin *skin, const tps_pose *pose)
     return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
 }
 
-/* The tables of `frames` frames in one allocation, each array behind the other. */
-static float *allocate_tables(tps_tables *tables, int64_t frames, int64_t joints)
+/* What a call works in: the joints of each thread, and the tables of a batch of frames. */
+static size_t workspace_size(const tps_skin *skin, int threads, int64_t batch)
 {
-    float *floats = tps_allocate(frames * joints, TPS_TABLE_FLOATS * sizeof *floats);
-    for (int64_t f = 0; floats && f < frames; f++) {
-        float *at = floats + f * joints * TPS_TABLE_FLOATS;
-        tables[f].nonrigid = at;
-        tables[f].inherited = at + TPS_MATRIX_FLOATS * joints;
-        tables[f].straight = at + 2 * TPS_MATRIX_FLOATS * joints;
-        tables[f].rigid = at + 3 * TPS_MATRIX_FLOATS * joints;
-    }
-    return floats;
+    size_t joints = (size_t)skin->joint_count * (size_t)threads * sizeof(tps_joint);
+    return joints + (size_t)batch * (size_t)skin->used_count * TPS_STAGES * TPS_PART_FLOATS * sizeof(float);
 }
 
-tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, tps_result result,
-                           float *out)
+/* The tables first: they are the ones to lie on whole cache lines. */
+static void lay_out(deformation *d, int64_t batch, void *memory)
 {
-    deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .result = result, .out = out};
+    float *rows = memory;
+    for (int64_t f = 0; f < batch; f++, rows += (int64_t)d->skin->used_count * TPS_STAGES * TPS_PART_FLOATS) {
+        d->tables[f].rows = rows;
+    }
+    d->joints = (tps_joint *)(void *)rows;
+}
+
+tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
+                           const tps_results *results)
+{
+    tps_tables tables[BATCH];
+    deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .results = results, .tables = tables};
     tps_status status = tps_space_make(pose->space, &d.space);
     if (status != TPS_OK) {
         return status;
     }
     int threads = choose_threads(skin, pose);
     int64_t batch = pose->frame_count < BATCH ? pose->frame_count : BATCH;
-    tps_tables tables[BATCH];
-    d.tables = tables;
-    d.joints = tps_allocate((int64_t)skin->joint_count * threads, sizeof *d.joints);
-    float *floats = allocate_tables(tables, batch, skin->used_count);
-    if (!d.joints || !floats) {
-        free(d.joints);
-        free(floats);
+    void *memory = tps_workspace_take(skin->workspace, workspace_size(skin, threads, batch));
+    if (!memory) {
         return TPS_NO_MEMORY;
     }
+    lay_out(&d, batch, memory);
     for (; d.first_frame < pose->frame_count; d.first_frame += batch) {
         int64_t left = pose->frame_count - d.first_frame, frames = left < batch ? left : batch;
         tps_parallel(frames, frames < threads ? (int)frames : threads, prepare_frame, &d);
         int64_t items = frames * skin->block_count;
         tps_parallel(items, items < threads ? (int)items : threads, deform_block, &d);
     }
-    free(d.joints);
-    free(floats);
+    tps_workspace_return(skin->workspace, memory);
     return TPS_OK;
 }

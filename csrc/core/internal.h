@@ -4,6 +4,7 @@
 
 #include "affine.h"
 #include "tps.h"
+#include "workspace.h"
 
 #include <stddef.h>
 
@@ -68,6 +69,8 @@ struct tps_skin {
     int32_t used_count;
     int32_t *used; /* the weighted joints, ascending */
     double *share; /* used_count: the part of the mesh's weight that the joint has; sums to 1 */
+
+    tps_workspace *workspace; /* shared by all threads that deform; nothing else changes once the skin is made */
 };
 
 /* Reports `at` through `where`, which may be NULL. */

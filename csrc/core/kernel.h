@@ -14,12 +14,10 @@
 struct tps_kernel_job {
     const tps_skin *skin;
     const tps_tables *tables;
-    tps_result result;
-    const float *points;  /* V x 3 */
-    const float *normals; /* V x 3, read for TPS_NORMALS */
-    const float *blend;   /* read with STAGE_STRAIGHT */
+    const float *points; /* V x 3 */
+    const float *blend;  /* read with STAGE_STRAIGHT */
     int blend_per_vertex;
-    float *out;
+    tps_results out; /* of this frame */
 };
 
 void tps_kernel_baseline(const tps_kernel_job *job, int64_t block);

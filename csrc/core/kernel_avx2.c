@@ -10,6 +10,7 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#define KERNEL_LANES 8
 #define TPS_KERNEL tps_kernel_avx2
 #include "kernel.inl"
 #ifdef __clang__

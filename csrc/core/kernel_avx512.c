@@ -11,6 +11,7 @@
 #else
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
+#define KERNEL_LANES 8
 #define TPS_KERNEL tps_kernel_avx512
 #include "kernel.inl"
 #ifdef __clang__

@@ -201,6 +201,7 @@ void tps_skin_free(tps_skin *skin)
     free(skin->weighted);
     free(skin->used);
     free(skin->share);
+    tps_workspace_free(skin->workspace);
     free(skin);
 }
 
@@ -221,8 +222,9 @@ static tps_skin *allocate_skin(const tps_mesh *mesh)
     s->weighted = calloc((size_t)mesh->joint_count + 1, sizeof *s->weighted);
     s->used = tps_allocate(mesh->joint_count, sizeof *s->used);
     s->share = calloc((size_t)mesh->joint_count + 1, sizeof *s->share);
+    s->workspace = tps_workspace_create();
     if (!s->points || (mesh->normals && !s->normals) || !s->blocks || !s->slots || !s->weighted || !s->used ||
-        !s->share) {
+        !s->share || !s->workspace) {
         tps_skin_free(s);
         return NULL;
     }

@@ -203,17 +203,27 @@ static void store_dual_quaternion(const affine *a, vec3 from, vec3 to, float *ro
     }
 }
 
-/* One stage's rows; moves the centre on. */
-static void store_stage(const tps_skin *skin, const tps_joint *joints, size_t map, tps_tables *t, float *rows)
+/* The part of the stage 1 << number in the u-th row. */
+static float *part_of(const tps_tables *t, int number, int32_t u)
 {
+    return t->rows + (int64_t)tps_row_floats(t->stages) * u + tps_part(t->stages, number);
+}
+
+/* One stage's parts, where it runs; moves the centre on. */
+static void store_stage(const tps_skin *skin, const tps_joint *joints, int number, tps_tables *t)
+{
+    static const size_t maps[] = {offsetof(tps_joint, p), offsetof(tps_joint, q), offsetof(tps_joint, e)};
+    if (!(t->stages & 1 << number)) {
+        return;
+    }
     vec3 from = t->to;
-    t->to = moved_centre(skin, joints, map, from);
+    t->to = moved_centre(skin, joints, maps[number], from);
     for (int32_t u = 0; u < skin->used_count; u++) {
-        const affine *a = map_of(skin, joints, map, u);
-        if (map == offsetof(tps_joint, q)) {
-            store_dual_quaternion(a, from, t->to, rows + TPS_DUAL_FLOATS * (int64_t)u);
+        const affine *a = map_of(skin, joints, maps[number], u);
+        if (1 << number == STAGE_RIGID) {
+            store_dual_quaternion(a, from, t->to, part_of(t, number, u));
         } else {
-            store_matrix(a, from, t->to, rows + TPS_MATRIX_FLOATS * (int64_t)u);
+            store_matrix(a, from, t->to, part_of(t, number, u));
         }
     }
 }
@@ -223,25 +233,15 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
 {
     tps_pose ours = *pose;
     ours.association.weighted = skin->weighted;
-    tables->stages = choose_stages(skeleton, &ours, world, space, joints);
+    tables->stages = choose_stages(skeleton, &ours, world, space, joints) | (pose->blend ? STAGE_STRAIGHT : 0);
     tables->from = tables->to = skin->centre;
-    if (tables->stages & STAGE_NONRIGID) {
-        store_stage(skin, joints, offsetof(tps_joint, p), tables, tables->nonrigid);
+    for (int number = 0; number < 3; number++) {
+        store_stage(skin, joints, number, tables);
     }
-    if (tables->stages & STAGE_RIGID) {
-        store_stage(skin, joints, offsetof(tps_joint, q), tables, tables->rigid);
-    }
-    if (tables->stages & STAGE_INHERITED) {
-        store_stage(skin, joints, offsetof(tps_joint, e), tables, tables->inherited);
-    }
-    if (!pose->blend) {
-        return;
-    }
-    tables->stages |= STAGE_STRAIGHT;
-    for (int32_t u = 0; u < skin->used_count; u++) {
+    for (int32_t u = 0; pose->blend && u < skin->used_count; u++) {
         int32_t j = skin->used[u];
         affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
         straight = seen_from(space, &straight);
-        store_matrix(&straight, tables->from, tables->to, tables->straight + TPS_MATRIX_FLOATS * (int64_t)u);
+        store_matrix(&straight, tables->from, tables->to, part_of(tables, 3, u));
     }
 }

@@ -5,26 +5,31 @@
 #include "separate.h"
 
 /* The stages of a deformation, applied in this order; STAGE_STRAIGHT is the linear method beside them, for blend. */
+#define TPS_STAGES 4
 enum { STAGE_NONRIGID = 1, STAGE_RIGID = 2, STAGE_INHERITED = 4, STAGE_STRAIGHT = 8 };
 
-/* A matrix is four columns, each padded to four floats; a dual quaternion is real w x y z, the same again, dual w x y
- * z: what the kernel can load as whole vectors. */
-#define TPS_MATRIX_FLOATS 16
-#define TPS_DUAL_FLOATS 12
+/* What a stage takes of a row: a matrix as four columns, each padded to four floats; a dual quaternion as real w x y z,
+ * the same again, dual w x y z and padding. The kernel loads them as whole vectors. */
+#define TPS_PART_FLOATS 16
 
-/* A row of each array for each of the skin's used joints. */
+/* A row for each of the skin's used joints: the parts of the stages that run, one behind the other. */
 typedef struct tps_tables {
     int stages;
-    float *nonrigid;
-    float *rigid;
-    float *inherited;
-    float *straight;
+    float *rows;
     vec3 from; /* what the points are relative to before the first stage */
     vec3 to;   /* and after the last */
 } tps_tables;
 
-/* How many floats a joint's rows take together. */
-#define TPS_TABLE_FLOATS (3 * TPS_MATRIX_FLOATS + TPS_DUAL_FLOATS)
+/* Where in a row the part of the stage 1 << number is. */
+static inline int tps_part(int stages, int number)
+{
+    return TPS_PART_FLOATS * __builtin_popcount((unsigned)stages & ((1u << number) - 1));
+}
+
+static inline int tps_row_floats(int stages)
+{
+    return tps_part(stages, TPS_STAGES);
+}
 
 /* The pose's space matrix, taken apart once for all frames. */
 typedef struct tps_space {

@@ -12,7 +12,7 @@
  *
  *     tps_skeleton *skeleton;  tps_skeleton_create(J, parents, bind, inherits, &skeleton, &where);
  *     tps_skin *skin;          tps_skin_create(&mesh, &skin, &where);
- *     for each frame:          tps_skin_deform(skin, skeleton, &pose, TPS_POINTS, out);
+ *     for each frame:          tps_skin_deform(skin, skeleton, &pose, &results);
  *     tps_skin_free(skin);     tps_skeleton_free(skeleton);
  *
  * Conventions:
@@ -187,12 +187,14 @@ const float *tps_skin_normals(const tps_skin *skin);
 
 typedef enum tps_method { TPS_TWO_PHASE, TPS_LINEAR, TPS_DUAL_QUATERNION } tps_method;
 
-typedef enum tps_result {
-    TPS_POINTS,          /* V x 3 positions */
-    TPS_NORMALS,         /* V x 3 unit normals; the skin must have normals */
-    TPS_MATRICES,        /* V x 3 x 4: each vertex's whole deformation, as an affine matrix */
-    TPS_INVERSE_MATRICES /* V x 3 x 4: its inverse; the pseudo-inverse of the linear part where that is singular */
-} tps_result;
+/* Where the results go, for each frame; NULL where one is not wanted. Several at once share the work of blending. */
+typedef struct tps_results {
+    float *points;           /* V x 3 positions */
+    int offsets;             /* 1: in place of positions, how far each point is from where it was */
+    float *normals;          /* V x 3 unit normals; the skin must have normals */
+    float *matrices;         /* V x 3 x 4: each vertex's whole deformation, as an affine matrix */
+    float *inverse_matrices; /* V x 3 x 4: its inverse; the pseudo-inverse of the linear part where that is singular */
+} tps_results;
 
 typedef struct tps_pose {
     int64_t frame_count;
@@ -209,10 +211,10 @@ typedef struct tps_pose {
     int threads;           /* 0: choose */
 } tps_pose;
 
-/* Writes frames x V x (3 or 12) floats. Deforms relative to the mesh's centre, so a mesh far from the origin deforms as
- * well as one at it. May fail for want of memory, or with TPS_SINGULAR_SPACE. O(frames (J + entries)). */
-tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, tps_result result,
-                           float *out);
+/* Deforms relative to the mesh's centre, so a mesh far from the origin deforms as well as one at it. May fail for want
+ * of memory, or with TPS_SINGULAR_SPACE. O(frames (J + entries)). */
+tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
+                           const tps_results *results);
 
 #ifdef __cplusplus
 }

@@ -267,7 +267,7 @@ static int overlap(PyArrayObject *a, PyArrayObject *b)
 }
 
 /* What is wrong with an `out` of the right shape, or NULL. */
-static const char *unfit(PyArrayObject *out, PyArrayObject *const *inputs, int input_count)
+static const char *unfit(PyArrayObject *out, PyArrayObject *const *others, int other_count)
 {
     if (!PyArray_IS_C_CONTIGUOUS(out) || !PyArray_ISALIGNED(out)) {
         return "not C-contiguous; expected a C-contiguous array";
@@ -275,36 +275,36 @@ static const char *unfit(PyArrayObject *out, PyArrayObject *const *inputs, int i
     if (!PyArray_ISWRITEABLE(out)) {
         return "read-only; expected a writeable array";
     }
-    for (int i = 0; i < input_count; i++) {
-        if (inputs[i] && overlap(out, inputs[i])) {
-            return "shares memory with an input; expected memory of its own";
+    for (int i = 0; i < other_count; i++) {
+        if (others[i] && overlap(out, others[i])) {
+            return "shares memory with another argument; expected memory of its own";
         }
     }
     return NULL;
 }
 
-PyArrayObject *output_argument(PyObject *out, int ndim, const npy_intp *shape, PyArrayObject *const *inputs,
-                               int input_count)
+PyArrayObject *output_argument(PyObject *out, const char *name, int ndim, const npy_intp *shape,
+                               PyArrayObject *const *others, int other_count)
 {
     if (!out || out == Py_None) {
         return (PyArrayObject *)PyArray_SimpleNew(ndim, shape, NPY_FLOAT);
     }
     if (!PyArray_Check(out)) {
-        PyErr_Format(PyExc_TypeError, "out: %S; expected a NumPy array or None", (PyObject *)Py_TYPE(out));
+        PyErr_Format(PyExc_TypeError, "%s: %S; expected a NumPy array or None", name, (PyObject *)Py_TYPE(out));
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)out;
     if (PyArray_TYPE(array) != NPY_FLOAT || !PyArray_ISNOTSWAPPED(array)) {
-        PyErr_Format(PyExc_TypeError, "out: dtype %S; expected float32", (PyObject *)PyArray_DESCR(array));
+        PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected float32", name, (PyObject *)PyArray_DESCR(array));
         return NULL;
     }
     Py_INCREF(out);
-    if (!check_shape(array, "out", ndim, shape, NULL)) {
+    if (!check_shape(array, name, ndim, shape, NULL)) {
         return NULL; /* has released it */
     }
-    const char *fault = unfit(array, inputs, input_count);
+    const char *fault = unfit(array, others, other_count);
     if (fault) {
-        PyErr_Format(PyExc_ValueError, "out: %s", fault);
+        PyErr_Format(PyExc_ValueError, "%s: %s", name, fault);
         Py_DECREF(out);
         return NULL;
     }

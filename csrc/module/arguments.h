@@ -55,9 +55,9 @@ int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *lengt
 int word_argument(PyObject *value, const char *name, const char *const *words);
 
 /* `out` if it is fit to be written: float32, C-contiguous, writeable, of this shape, sharing no memory with the
- * `inputs` (NULL entries are skipped). A new array where out is None. */
-PyArrayObject *output_argument(PyObject *out, int ndim, const npy_intp *shape, PyArrayObject *const *inputs,
-                               int input_count);
+ * `others`, which are inputs or outputs too (NULL entries are skipped). A new array where out is None. */
+PyArrayObject *output_argument(PyObject *out, const char *name, int ndim, const npy_intp *shape,
+                               PyArrayObject *const *others, int other_count);
 
 /* Raises for a status other than TPS_OK. `name` is the argument that was being read. Returns NULL. */
 PyObject *raise_status(tps_status status, const char *name, int64_t where);

@@ -223,7 +223,7 @@ PyObject *py_skin_arrays(PyObject *module, PyObject *args, PyObject *kwargs)
 typedef struct call {
     const tps_skin *skin;
     const tps_skeleton *skeleton;
-    tps_result result;
+    int wanted, offsets;
     association association;
     PyArrayObject *world, *space, *points, *blend;
     tps_pose pose;
@@ -329,15 +329,20 @@ static int read_threads(call *c, PyObject *value)
     return 0;
 }
 
-static int read_result(call *c, PyObject *value)
+/* What a call can be asked for; each bit is one output. */
+enum { POINTS = 1, NORMALS = 2, MATRICES = 4, INVERSE_MATRICES = 8 };
+
+static int read_wanted(call *c, PyObject *value)
 {
-    static const char *const words[] = {"points", "normals", "matrices", "inverse_matrices", NULL};
+    static const char *const words[] = {"points",   "normals",          "points_and_normals",
+                                        "matrices", "inverse_matrices", NULL};
+    static const int wanted[] = {POINTS, NORMALS, POINTS | NORMALS, MATRICES, INVERSE_MATRICES};
     int word = word_argument(value, "result", words);
     if (word < 0) {
         return -1;
     }
-    c->result = (tps_result)word;
-    if (c->result == TPS_NORMALS && !tps_skin_normals(c->skin)) {
+    c->wanted = wanted[word];
+    if (c->wanted & NORMALS && !tps_skin_normals(c->skin)) {
         PyErr_SetString(PyExc_ValueError, "normals: None; expected (V, 3) normals when the Skin was made");
         return -1;
     }
@@ -347,15 +352,26 @@ static int read_result(call *c, PyObject *value)
 /* The arguments of deform, in the order of its docstring. */
 typedef struct deform_objects {
     PyObject *skin, *skeleton, *result, *world, *method, *inherited, *points, *blend, *phase, *nonrigid, *rigid, *space,
-        *out, *threads;
+        *out, *normals_out, *threads, *offsets;
 } deform_objects;
+
+/* bool only: an array or a number here is a mistake. */
+static int read_offsets(call *c, PyObject *value)
+{
+    if (!PyBool_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "offsets: %R; expected True or False", value);
+        return -1;
+    }
+    c->offsets = value == Py_True;
+    return 0;
+}
 
 static int read_call(call *c, const deform_objects *o)
 {
     static const char *const methods[] = {"two_phase", "linear", "dual_quaternion", NULL};
     c->skin = skin_from(o->skin);
     c->skeleton = c->skin ? skeleton_from(o->skeleton) : NULL;
-    if (!c->skeleton || read_result(c, o->result)) {
+    if (!c->skeleton || read_wanted(c, o->result)) {
         return -1;
     }
     npy_intp count = tps_skeleton_joint_count(c->skeleton);
@@ -382,50 +398,80 @@ static int read_call(call *c, const deform_objects *o)
         c->pose.space = PyArray_DATA(c->space);
     }
     return read_points(c, o->points) || read_phase(c, o->phase) || read_blend(c, o->blend) ||
-                   read_threads(c, o->threads)
+                   read_threads(c, o->threads) || read_offsets(c, o->offsets)
                ? -1
                : 0;
 }
 
-static PyObject *run_call(const call *c, PyObject *out_object)
+static PyArrayObject *open_output(const call *c, PyObject *object, const char *name, int wide, PyArrayObject *other)
 {
-    int wide = c->result == TPS_MATRICES || c->result == TPS_INVERSE_MATRICES;
     npy_intp shape[] = {c->pose.frame_count, tps_skin_vertex_count(c->skin), 3, 4};
     int skip = is_stack(c) ? 0 : 1;
-    PyArrayObject *const inputs[] = {c->world, c->space, c->points, c->blend};
-    PyArrayObject *out = output_argument(out_object, (wide ? 4 : 3) - skip, shape + skip, inputs, 4);
+    PyArrayObject *const others[] = {c->world, c->space, c->points, c->blend, other};
+    return output_argument(object, name, (wide ? 4 : 3) - skip, shape + skip, others, 5);
+}
+
+/* Both arrays are written; the second may be NULL. Returns 0, or -1 with an error. */
+static int run_call(const call *c, PyArrayObject *out, PyArrayObject *normals_out)
+{
+    float *first = PyArray_DATA(out);
+    tps_results results = {.points = c->wanted & POINTS ? first : NULL,
+                           .offsets = c->offsets,
+                           .normals = normals_out           ? PyArray_DATA(normals_out)
+                                      : c->wanted & NORMALS ? first
+                                                            : NULL,
+                           .matrices = c->wanted & MATRICES ? first : NULL,
+                           .inverse_matrices = c->wanted & INVERSE_MATRICES ? first : NULL};
+    tps_status status;
+    Py_BEGIN_ALLOW_THREADS status = tps_skin_deform(c->skin, c->skeleton, &c->pose, &results);
+    Py_END_ALLOW_THREADS if (status != TPS_OK)
+    {
+        raise_status(status, "space", -1);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *run(const call *c, const deform_objects *o)
+{
+    PyArrayObject *out = open_output(c, o->out, "out", c->wanted & (MATRICES | INVERSE_MATRICES), NULL);
+    PyArrayObject *normals_out = NULL;
+    PyObject *result = NULL;
     if (!out) {
         return NULL;
     }
-    tps_status status;
-    Py_BEGIN_ALLOW_THREADS status = tps_skin_deform(c->skin, c->skeleton, &c->pose, c->result, PyArray_DATA(out));
-    Py_END_ALLOW_THREADS if (status != TPS_OK)
-    {
-        Py_DECREF(out);
-        return raise_status(status, "space", -1);
+    if (c->wanted != (POINTS | NORMALS)) {
+        result = run_call(c, out, NULL) == 0 ? Py_NewRef((PyObject *)out) : NULL;
+    } else if ((normals_out = open_output(c, o->normals_out, "normals_out", 0, out)) &&
+               run_call(c, out, normals_out) == 0) {
+        result = PyTuple_Pack(2, (PyObject *)out, (PyObject *)normals_out);
     }
-    return (PyObject *)out;
+    release_array(out);
+    release_array(normals_out);
+    return result;
 }
 
 const char deform_doc[] =
     "deform(skin, skeleton, result, world, method, inherited, points, blend, phase, nonrigid, rigid, space, out, "
-    "threads)\n"
+    "normals_out, threads, offsets)\n"
     "--\n\n"
-    "What Skin's methods call; result: \"points\", \"normals\", \"matrices\" or \"inverse_matrices\".";
+    "What Skin's methods call; result: \"points\", \"normals\", \"points_and_normals\", \"matrices\" or\n"
+    "\"inverse_matrices\".";
 
 PyObject *py_deform(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     (void)module;
-    static char *names[] = {"skin",  "skeleton", "result", "world", "method", "inherited", "points", "blend",
-                            "phase", "nonrigid", "rigid",  "space", "out",    "threads",   NULL};
+    static char *names[] = {"skin",   "skeleton",    "result",  "world",    "method", "inherited",
+                            "points", "blend",       "phase",   "nonrigid", "rigid",  "space",
+                            "out",    "normals_out", "threads", "offsets",  NULL};
     deform_objects o;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOOOOOOOOOOO:deform", names, &o.skin, &o.skeleton, &o.result,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOOOOOOOOOOOOO:deform", names, &o.skin, &o.skeleton, &o.result,
                                      &o.world, &o.method, &o.inherited, &o.points, &o.blend, &o.phase, &o.nonrigid,
-                                     &o.rigid, &o.space, &o.out, &o.threads)) {
+                                     &o.rigid, &o.space, &o.out, &o.normals_out, &o.threads, &o.offsets)) {
         return NULL;
     }
     call c = {0};
-    PyObject *result = read_call(&c, &o) == 0 ? run_call(&c, o.out) : NULL;
+    PyObject *result = read_call(&c, &o) == 0 ? run(&c, &o) : NULL;
     release_call(&c);
     return result;
 }

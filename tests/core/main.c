@@ -23,6 +23,7 @@ int main(void)
     RUN(test_points_and_normals);
     RUN(test_spaces);
     RUN(test_matrices);
+    RUN(test_results_together);
     RUN(test_methods_agree);
     RUN(test_extreme_poses);
     RUN(test_kernels);
@@ -36,6 +37,7 @@ int main(void)
     RUN(test_faults_in_joints);
     RUN(test_faults_in_skins);
     RUN(test_faults_in_deform);
+    RUN(test_frames_without_allocations);
     RUN(test_faults_of_threads);
 #endif
     return failure_count();

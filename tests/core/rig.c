@@ -180,3 +180,17 @@ double rig_size(const rig *r)
     }
     return size;
 }
+
+int64_t wanted_width(wanted what)
+{
+    return what == MATRICES || what == INVERSE_MATRICES ? 12 : 3;
+}
+
+tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, wanted what, float *out)
+{
+    tps_results results = {.offsets = what == OFFSETS};
+    float **const to[] = {&results.points, &results.points, &results.normals, &results.matrices,
+                          &results.inverse_matrices};
+    *to[what] = out;
+    return tps_skin_deform(skin, skeleton, pose, &results);
+}

@@ -40,6 +40,11 @@ void rig_free(rig *r);
 /* The largest number in its matrices, at rest and posed: what errors are measured by. */
 double rig_size(const rig *r);
 
+/* One result of a deformation, and how many floats of it a vertex has. */
+typedef enum wanted { POINTS, OFFSETS, NORMALS, MATRICES, INVERSE_MATRICES, ALL_WANTED } wanted;
+int64_t wanted_width(wanted what);
+tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, wanted what, float *out);
+
 /* Matrices of 16 doubles. */
 void matrix_multiply(const double *a, const double *b, double *ab);
 void matrix_apply(const double *m, const double *point, double *to);

@@ -80,7 +80,7 @@ static void example(int inherits, tps_inherited inherited, const double expected
     CHECK(tps_skin_create(&mesh, &skin, NULL) == TPS_OK);
     CHECK(tps_skeleton_pose(skeleton, user, world) == TPS_OK);
     const tps_pose pose = {.frame_count = 1, .world = world, .association = {.inherited = inherited}};
-    CHECK(tps_skin_deform(skin, skeleton, &pose, TPS_POINTS, out) == TPS_OK);
+    CHECK(deform_to(skin, skeleton, &pose, POINTS, out) == TPS_OK);
     for (int i = 0; i < 6; i++) {
         CHECK_CLOSE((double)out[i], expected[i], 5e-5);
     }

@@ -151,7 +151,7 @@ static void refused_space(void)
     for (int i = 0; i < 60; i++) {
         out[i] = NOWHERE;
     }
-    CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, out) == TPS_SINGULAR_SPACE);
+    CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, out) == TPS_SINGULAR_SPACE);
     for (int i = 0; i < 60; i++) {
         CHECK(out[i] == NOWHERE);
     }
@@ -191,12 +191,12 @@ void test_empty(void)
     rig r = rig_make(&o);
     float out[3] = {NOWHERE, NOWHERE, NOWHERE};
     tps_pose pose = {.frame_count = 1, .world = r.world};
-    CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, out) == TPS_OK);
+    CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, out) == TPS_OK);
     rig_free(&r);
     o.vertices = 9;
     r = rig_make(&o);
     pose = (tps_pose){.frame_count = 0, .world = r.world};
-    CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_MATRICES, out) == TPS_OK);
+    CHECK(deform_to(r.skin, r.skeleton, &pose, MATRICES, out) == TPS_OK);
     rig_free(&r);
     CHECK(out[0] == NOWHERE);
 
@@ -211,7 +211,7 @@ void test_empty(void)
     pose = (tps_pose){.frame_count = 1, .world = matrices};
     CHECK(tps_skeleton_create(0, parents, matrices, flags, &skeleton, NULL) == TPS_OK);
     CHECK(tps_skin_create(&mesh, &skin, NULL) == TPS_OK);
-    CHECK(tps_skin_deform(skin, skeleton, &pose, TPS_POINTS, out) == TPS_OK);
+    CHECK(deform_to(skin, skeleton, &pose, POINTS, out) == TPS_OK);
     CHECK(memcmp(out, points, sizeof out) == 0);
     tps_skin_free(skin);
     tps_skeleton_free(skeleton);

@@ -20,14 +20,14 @@ void test_thread_counts(void)
     rig r = busy_rig(30011);
     int64_t size = r.vertex_count * 12;
     float *one = need(size, sizeof *one), *many = need(size, sizeof *many);
-    for (int result = 0; result < 4; result++) {
+    for (wanted result = 0; result < ALL_WANTED; result++) {
         tps_pose pose = {.frame_count = 1, .world = r.world, .threads = 1};
-        size_t bytes = (size_t)r.vertex_count * (result < 2 ? 3 : 12) * sizeof *one;
-        CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, (tps_result)result, one) == TPS_OK);
+        size_t bytes = (size_t)(r.vertex_count * wanted_width(result)) * sizeof *one;
+        CHECK(deform_to(r.skin, r.skeleton, &pose, result, one) == TPS_OK);
         for (int i = 0; i < 7; i++) {
             pose.threads = counts[i];
             memset(many, 0, bytes);
-            CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, (tps_result)result, many) == TPS_OK);
+            CHECK(deform_to(r.skin, r.skeleton, &pose, result, many) == TPS_OK);
             CHECK(memcmp(one, many, bytes) == 0);
         }
     }
@@ -57,12 +57,12 @@ void test_frames(void)
     for (int stacked = 0; stacked < 2; stacked++) {
         tps_pose pose = {.frame_count = FRAMES, .world = world, .points = points, .threads = 3};
         pose.points_stride = stacked ? size : 0;
-        CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, together) == TPS_OK);
+        CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, together) == TPS_OK);
         pose.frame_count = 1;
         for (int64_t f = 0; f < FRAMES; f++) {
             pose.world = world + f * joints;
             pose.points = points + (stacked ? f * size : 0);
-            CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, TPS_POINTS, alone) == TPS_OK);
+            CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, alone) == TPS_OK);
             CHECK(memcmp(alone, together + f * size, (size_t)size * sizeof *alone) == 0);
         }
     }
@@ -89,7 +89,7 @@ static void call(void *context, int64_t item, int worker)
     tps_separation separation = {.nonrigid = s->separated[item]};
     tps_pose pose = {.frame_count = 1, .world = s->r->world, .threads = item % 2 ? 3 : 1};
     tps_status first = tps_separate(s->r->skeleton, s->r->world, &association, &separation);
-    tps_status second = tps_skin_deform(s->r->skin, s->r->skeleton, &pose, TPS_POINTS, s->out[item]);
+    tps_status second = deform_to(s->r->skin, s->r->skeleton, &pose, POINTS, s->out[item]);
     ((shared *)context)->status[item] = first != TPS_OK ? first : second;
 }
 

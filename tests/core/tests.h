@@ -11,6 +11,7 @@ void test_skin_arrays(void);
 void test_points_and_normals(void);
 void test_spaces(void);
 void test_matrices(void);
+void test_results_together(void);
 void test_methods_agree(void);
 void test_extreme_poses(void);
 void test_kernels(void);
@@ -24,6 +25,7 @@ void test_shared_by_threads(void);
 void test_faults_in_joints(void);
 void test_faults_in_skins(void);
 void test_faults_in_deform(void);
+void test_frames_without_allocations(void);
 void test_faults_of_threads(void);
 #endif
 

@@ -296,3 +296,29 @@ def unaligned(array: Array) -> Array:
     result = room[1:].view(np.float64).reshape(array.shape)
     result[...] = array
     return result
+
+
+@each_method
+@pytest.mark.parametrize("frames", [None, 3])
+def test_offsets_and_normals_with_points(method: str, frames: int | None) -> None:
+    rig = make_rig(21, count=7, vertices=90)
+    skin = skin_of(rig, normals=rig.normals)
+    world = rig.world if frames is None else np.stack([rig.world] * frames)
+    points, normals = skin.deform(world, method=method), skin.deform_normals(world, method=method)
+    offsets = skin.deform(world, method=method, offsets=True)
+    size = np.abs(rig.points).max() + np.abs(points).max()
+    np.testing.assert_allclose(offsets + rig.points.astype(np.float32), points, rtol=0, atol=2e-6 * size)
+    out, normals_out = np.empty_like(points), np.empty_like(normals)
+    both = skin.deform_with_normals(world, method=method, out=out, normals_out=normals_out)
+    assert both[0] is out and both[1] is normals_out
+    np.testing.assert_allclose(out, points, rtol=0, atol=1e-6 * size)
+    np.testing.assert_allclose(normals_out, normals, rtol=0, atol=1e-6)
+    new = skin.deform_with_normals(world, method=method)
+    np.testing.assert_array_equal(new[0], out)
+    np.testing.assert_array_equal(new[1], normals_out)
+
+
+def test_a_vertex_without_weights_has_no_offset() -> None:
+    rig = make_rig(22, count=5, vertices=20)
+    other = skin_of(replace(rig, weights=np.zeros_like(rig.weights)))
+    assert not other.deform(rig.world, offsets=True).any()

@@ -527,3 +527,24 @@ def test_missing_and_unknown_arguments(function: str) -> None:
         target(**arguments, nonsense=1)
     with pytest.raises(TypeError):
         target(*[1] * 20)
+
+
+@pytest.mark.parametrize("value", [None, 1, "yes", np.array([True])])
+def test_offsets_that_are_no_bool(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^offsets: .*; expected True or False$"):
+        SKIN.deform(RIG.world, offsets=value)
+
+
+def test_two_outputs_of_which_one_is_bad() -> None:
+    block = np.full((2 * V - 1, 3), 7, np.float32)
+    with pytest.raises(ValueError, match=r"^normals_out: shares memory with another argument"):
+        SKIN.deform_with_normals(RIG.world, out=block[:V], normals_out=block[V - 1 :])
+    for bad in (np.full((V + 1, 3), 7, np.float32), np.full((V, 3), 7, np.float64)):
+        with pytest.raises((TypeError, ValueError), match=r"^normals_out: "):
+            SKIN.deform_with_normals(RIG.world, out=block[:V], normals_out=bad)
+    assert (block == 7).all()
+
+
+def test_normals_with_points_of_a_skin_without_normals() -> None:
+    with pytest.raises(ValueError, match=r"^normals: None; expected \(V, 3\) normals"):
+        tps.Skin(RIG.points, RIG.weights, SKELETON).deform_with_normals(RIG.world)

@@ -1,0 +1,172 @@
+/* Vectors of lanes, one vertex in each: eight lanes, or four where KERNEL_LANES says so. Written with the vector
+ * extensions of GCC and Clang. Included by kernel.inl, once for each instruction set. */
+#include <stdint.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#else
+#pragma clang fp contract(fast)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define LANES KERNEL_LANES
+#define LANE_BYTES (4 * LANES)
+
+typedef float v __attribute__((vector_size(LANE_BYTES)));
+typedef float v_unaligned __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
+typedef int32_t vi __attribute__((vector_size(LANE_BYTES)));
+typedef double vd __attribute__((vector_size(2 * LANE_BYTES)));
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vi){__VA_ARGS__})
+#endif
+
+INLINE v load(const float *p)
+{
+    return *(const v_unaligned *)p;
+}
+
+INLINE void store(float *p, v a)
+{
+    *(v_unaligned *)p = a;
+}
+
+/* One vector in each lane. */
+typedef struct vectors {
+    v x, y, z;
+} vectors;
+
+#if LANES == 8
+#include "lanes_8.inl"
+#else
+#include "lanes_4.inl"
+#endif
+
+INLINE v absolute(v a)
+{
+    return (v)((vi)a & 0x7fffffff);
+}
+
+/* a with its sign turned where b is negative */
+INLINE v turned_by_sign(v a, v b)
+{
+    return (v)((vi)a ^ ((vi)b & INT32_MIN));
+}
+
+/* b where the mask is set, else a */
+INLINE v choose(vi mask, v a, v b)
+{
+    return (v)(((vi)a & ~mask) | ((vi)b & mask));
+}
+
+INLINE v inverse_square_root(v a)
+{
+    for (int i = 0; i < LANES; i++) {
+        a[i] = sqrtf(a[i]);
+    }
+    return 1 / a;
+}
+
+/* One matrix in each lane: three columns and a translation. */
+typedef struct matrices {
+    vectors c[4];
+} matrices;
+
+INLINE vectors sum(vectors a, vectors b)
+{
+    return (vectors){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+INLINE vectors difference(vectors a, vectors b)
+{
+    return (vectors){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+INLINE vectors scaled(vectors a, v s)
+{
+    return (vectors){a.x * s, a.y * s, a.z * s};
+}
+
+INLINE vectors mixed(vectors a, vectors b, v t)
+{
+    return (vectors){(1 - t) * a.x + t * b.x, (1 - t) * a.y + t * b.y, (1 - t) * a.z + t * b.z};
+}
+
+INLINE vectors cross(vectors a, vectors b)
+{
+    return (vectors){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+/* To unit length; unchanged where there is none. */
+INLINE vectors normalised(vectors n)
+{
+    v size = absolute(n.x) + absolute(n.y) + absolute(n.z);
+    n = scaled(n, choose(size > 0, all(1), 1 / size));
+    v square = n.x * n.x + n.y * n.y + n.z * n.z;
+    return scaled(n, choose(square > 0, all(1), inverse_square_root(square)));
+}
+
+/* m v, without the translation. */
+INLINE vectors product(const matrices *m, vectors v)
+{
+    return (vectors){m->c[0].x * v.x + m->c[1].x * v.y + m->c[2].x * v.z,
+                     m->c[0].y * v.x + m->c[1].y * v.y + m->c[2].y * v.z,
+                     m->c[0].z * v.x + m->c[1].z * v.y + m->c[2].z * v.z};
+}
+
+INLINE vectors applied(const matrices *m, vectors p)
+{
+    return sum(product(m, p), m->c[3]);
+}
+
+/* m c: columns and translation. */
+INLINE matrices composed(const matrices *m, const matrices *c)
+{
+    return (matrices){{product(m, c->c[0]), product(m, c->c[1]), product(m, c->c[2]), applied(m, c->c[3])}};
+}
+
+/* sgn(det m) cofactor(m) n, over any common factor: m is divided by its size first, so that neither large nor small
+ * scales leave float32. A determinant within rounding of 0 counts as 0, and so as positive. */
+INLINE vectors cofactor_product(const matrices *m, vectors n)
+{
+    v size = all(0);
+    for (int k = 0; k < 3; k++) {
+        size += absolute(m->c[k].x) + absolute(m->c[k].y) + absolute(m->c[k].z);
+    }
+    v scale = choose(size > 0, all(0), 1 / size);
+    vectors a = scaled(m->c[0], scale), b = scaled(m->c[1], scale), c = scaled(m->c[2], scale);
+    matrices cofactors = {{cross(b, c), cross(c, a), cross(a, b), {all(0), all(0), all(0)}}};
+    v determinant = a.x * cofactors.c[0].x + a.y * cofactors.c[0].y + a.z * cofactors.c[0].z;
+    return scaled(product(&cofactors, n), choose(determinant < all(-2e-8f), all(1), all(-1)));
+}
+
+/* 2 / |real part|^2, which the products below carry in place of a normalisation. */
+INLINE v twice_inverse_norm(const v q[8])
+{
+    return 2 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+/* p + s (u x (u x p + w p + d) + w d - d_w u), s = 2 / |q|^2: the motion of a dual quaternion w + u, d_w + d. */
+INLINE vectors move(const v q[8], vectors p)
+{
+    v s = twice_inverse_norm(q);
+    v x = q[2] * p.z - q[3] * p.y + q[0] * p.x + q[5];
+    v y = q[3] * p.x - q[1] * p.z + q[0] * p.y + q[6];
+    v z = q[1] * p.y - q[2] * p.x + q[0] * p.z + q[7];
+    return (vectors){p.x + s * (q[2] * z - q[3] * y + q[0] * q[5] - q[4] * q[1]),
+                     p.y + s * (q[3] * x - q[1] * z + q[0] * q[6] - q[4] * q[2]),
+                     p.z + s * (q[1] * y - q[2] * x + q[0] * q[7] - q[4] * q[3])};
+}
+
+INLINE vectors turn(const v q[8], vectors p)
+{
+    v s = twice_inverse_norm(q);
+    v x = q[2] * p.z - q[3] * p.y + q[0] * p.x;
+    v y = q[3] * p.x - q[1] * p.z + q[0] * p.y;
+    v z = q[1] * p.y - q[2] * p.x + q[0] * p.z;
+    return (vectors){p.x + s * (q[2] * z - q[3] * y), p.y + s * (q[3] * x - q[1] * z), p.z + s * (q[1] * y - q[2] * x)};
+}

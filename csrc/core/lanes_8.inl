@@ -1,0 +1,58 @@
+/* Eight lanes. Included by lanes.inl. */
+
+INLINE v all(float x)
+{
+    return (v){x, x, x, x, x, x, x, x};
+}
+
+/* In every lane: the sum of the four that it is one of. */
+INLINE v sum_of_fours(v a)
+{
+    a += SHUFFLE(a, a, 1, 0, 3, 2, 5, 4, 7, 6);
+    return a + SHUFFLE(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
+}
+
+/* Rows become columns. */
+INLINE void transpose(v r[LANES])
+{
+    v a[8], b[8];
+    for (int k = 0; k < 8; k += 2) {
+        a[k] = SHUFFLE(r[k], r[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        a[k + 1] = SHUFFLE(r[k], r[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int k = 0; k < 8; k += 4) {
+        b[k] = SHUFFLE(a[k], a[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        b[k + 1] = SHUFFLE(a[k], a[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        b[k + 2] = SHUFFLE(a[k + 1], a[k + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+        b[k + 3] = SHUFFLE(a[k + 1], a[k + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int k = 0; k < 4; k++) {
+        r[k] = SHUFFLE(b[k], b[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        r[k + 4] = SHUFFLE(b[k], b[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+/* From x y z x y z … */
+INLINE vectors load_vectors(const float *p)
+{
+    v a = load(p), b = load(p + 8), c = load(p + 16);
+    v ab = SHUFFLE(a, b, 0, 1, 2, 3, 12, 13, 14, 15);
+    v ac = SHUFFLE(a, c, 4, 5, 6, 7, 8, 9, 10, 11);
+    v bc = SHUFFLE(b, c, 0, 1, 2, 3, 12, 13, 14, 15);
+    v xy = SHUFFLE(ac, bc, 2, 3, 9, 10, 6, 7, 13, 14);
+    v yz = SHUFFLE(ab, ac, 1, 2, 8, 9, 5, 6, 12, 13);
+    return (vectors){SHUFFLE(ab, xy, 0, 3, 8, 10, 4, 7, 12, 14), SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15),
+                     SHUFFLE(yz, bc, 1, 3, 8, 11, 5, 7, 12, 15)};
+}
+
+/* To x y z x y z … */
+INLINE void store_vectors(float *to, vectors p)
+{
+    v xy = SHUFFLE(p.x, p.y, 0, 2, 8, 10, 4, 6, 12, 14), yz = SHUFFLE(p.y, p.z, 1, 3, 9, 11, 5, 7, 13, 15);
+    v zx = SHUFFLE(p.z, p.x, 0, 2, 9, 11, 4, 6, 13, 15);
+    v a = SHUFFLE(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14), b = SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
+    v c = SHUFFLE(zx, yz, 1, 3, 9, 11, 5, 7, 13, 15);
+    store(to, SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11));
+    store(to + 8, SHUFFLE(c, a, 0, 1, 2, 3, 12, 13, 14, 15));
+    store(to + 16, SHUFFLE(b, c, 4, 5, 6, 7, 12, 13, 14, 15));
+}
