@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension test-extension test-foreign clean
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -43,10 +43,17 @@ lint:           ## ruff, mypy and clang-format: look, change nothing
 
 # for this one job a Python of its own: what it brings must not meet what Blender needs
 PACKAGING = tools/venv.sh package "3.13 3.11" -r requirements/package.txt
-BUILDER = "$$blender" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])'
+BPY = "$$blender" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])'
 
 extension:      ## the add-on for every platform, to install in Blender: build/extension/*.zip
-	@blender="$$($(SETUP) blender)" && python="$$($(PACKAGING))" && "$$python" tools/package/build.py "$$($(BUILDER))"
+	@blender="$$($(SETUP) blender)" && python="$$($(PACKAGING))" && "$$python" tools/package/build.py --blender "$$($(BPY))"
+
+# the wheels' compiler and options, on systems that are not this one
+test-foreign:   ## the core's own tests for Windows under Wine, and for Linux on arm64 under QEMU
+	@python="$$($(PACKAGING))" && "$$python" tools/package/foreign.py
+
+test-extension: extension ## install it into Blender 4.2, 4.5, 5.0, 5.2 and 5.3 and compare them; needs Python 3.11 and 3.13, 5 GB
+	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest tests/packages
 
 clean:          ## remove everything that was made
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pefile
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from macholib.mach_o import LC_BUILD_VERSION, LC_CODE_SIGNATURE, LC_LOAD_DYLIB, LC_RPATH
 from macholib.MachO import MachO
@@ -34,7 +35,11 @@ def _expect(path: Path, holds: bool, what: str) -> None:
 def inspect(path: Path, target: Target) -> str:
     """One line on what was found; raises Unfit."""
     system = target.platform.partition("-")[0]
-    return {"linux": _linux, "windows": _windows, "macos": _macos}[system](path, target)
+    look = {"linux": _linux, "windows": _windows, "macos": _macos}[system]
+    try:
+        return look(path, target)
+    except (ELFError, pefile.PEFormatError, ValueError) as error:
+        raise Unfit(f"{path.name}: is no binary for {target.platform}: {error}") from error
 
 
 def _linux(path: Path, target: Target) -> str:

@@ -1,9 +1,9 @@
-"""Build the wheels and the extension for all platforms: python tools/package/build.py [FOLDER OF bpy]
+"""Build the wheels and, given Blender's folder, which has the builder, the extension: build/wheels, build/extension.
 
-Wheels go to build/wheels, archives to build/extension; without Blender's folder, which has the builder, only wheels.
 A wheel is made anew only if something that it is made from has changed.
 """
 
+import argparse
 import hashlib
 import subprocess
 import sys
@@ -52,14 +52,19 @@ def build_wheel(package: Package, target: Target, made_from: str) -> Path:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--blender", type=Path, help="the folder of the bpy module")
+    parser.add_argument("--platform", choices=TARGETS, action="append", help="can be given again; all by default")
+    options = parser.parse_args()
     package = Package()
     made_from = stamp(package)
-    wheels = [build_wheel(package, target, made_from) for target in TARGETS.values()]
-    subprocess.run([sys.executable, "-m", "abi3audit", "--strict", *wheels], check=True)
-    print("abi3audit: all four use nothing outside the stable ABI of Python 3.11")
-    if len(sys.argv) == 1:
+    platforms = options.platform or list(TARGETS)
+    wheels = {platform: build_wheel(package, TARGETS[platform], made_from) for platform in platforms}
+    subprocess.run([sys.executable, "-m", "abi3audit", "--strict", *wheels.values()], check=True)
+    print("abi3audit: nothing outside the stable ABI of Python 3.11")
+    if options.blender is None:
         return
-    for path in extension.build(wheels, extension.builder(Path(sys.argv[1]))):
+    for path in extension.build(wheels, extension.builder(options.blender)):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size // 1024} KB")
     print("In Blender: Edit > Preferences > Get Extensions > (arrow, top right) Install from Disk...")
 

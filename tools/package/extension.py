@@ -9,7 +9,6 @@ from pathlib import Path
 import archive
 import check
 from sources import ROOT
-from targets import TARGETS
 
 OUT = ROOT / "build" / "extension"
 
@@ -20,21 +19,21 @@ def builder(blender: Path) -> Path:
     return script
 
 
-def build(wheels: list[Path], builder: Path, out: Path = OUT) -> list[Path]:
-    """The archives, each validated by Blender's builder and by `check`."""
-    shutil.rmtree(out, ignore_errors=True)
-    source = out / "two_phase_skin"
+def build(wheels: dict[str, Path], builder: Path) -> list[Path]:
+    """The archives for a wheel by platform, each validated by Blender's builder and by `check`."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    source = OUT / "two_phase_skin"
     shutil.copytree(ROOT / "addon", source, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "LICENSE", source)
     (source / "wheels").mkdir()
-    for wheel in wheels:
+    for wheel in wheels.values():
         shutil.copy(wheel, source / "wheels")
     _write_manifest(source / "blender_manifest.toml", wheels)
     for options in ([], ["--split-platforms"]):
-        _run(builder, "build", "--source-dir", source, "--output-dir", out, *options)
+        _run(builder, "build", "--source-dir", source, "--output-dir", OUT, *options)
     shutil.rmtree(source)
-    archives = sorted(out.glob("*.zip"))
-    if len(archives) != 1 + len(TARGETS):
+    archives = sorted(OUT.glob("*.zip"))
+    if len(archives) != 1 + len(wheels):
         raise SystemExit(f"Blender's builder made {[path.name for path in archives]}: one more than platforms expected")
     for path in archives:
         archive.normalise(path)
@@ -44,14 +43,14 @@ def build(wheels: list[Path], builder: Path, out: Path = OUT) -> list[Path]:
     return archives
 
 
-def _write_manifest(path: Path, wheels: list[Path]) -> None:
+def _write_manifest(path: Path, wheels: dict[str, Path]) -> None:
     """Names the wheels and the platforms, where addon/blender_manifest.toml has neither."""
     manifest = path.read_text(encoding="utf-8")
     for key in ("wheels", "platforms"):
         if re.search(rf"(?m)^{key}\b", manifest):
             raise SystemExit(f"addon/blender_manifest.toml has {key}: they are written by tools/package/extension.py")
-    names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
-    platforms = ", ".join(f'"{platform}"' for platform in TARGETS)
+    names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels.values())
+    platforms = ", ".join(f'"{platform}"' for platform in wheels)
     path.write_text(f"{manifest.rstrip()}\nplatforms = [{platforms}]\nwheels = [\n{names}]\n", encoding="utf-8")
 
 

@@ -25,12 +25,15 @@ class Package:
 
     @property
     def options(self) -> list[str]:
-        """For the compiler; without the headers of NumPy, which come last in setup.py's."""
-        extension = self.extension
-        compile_args = list(extension.extra_compile_args)
-        del compile_args[compile_args.index("-isystem") :]
-        defines = [f"-D{name}={value}" for name, value in extension.define_macros]
-        return [*compile_args, *defines, *(f"-I{folder}" for folder in extension.include_dirs)]
+        """For the compiler of the module."""
+        defines = [f"-D{name}={value}" for name, value in self.extension.define_macros]
+        return [*self.core_options, *defines, *(f"-I{folder}" for folder in self.extension.include_dirs)]
+
+    @property
+    def core_options(self) -> list[str]:
+        """For the compiler of the core; without the headers of NumPy, which come last in setup.py's."""
+        arguments = list(self.extension.extra_compile_args)
+        return arguments[: arguments.index("-isystem")]
 
     def python_files(self) -> list[Path]:
         folder = ROOT / self.import_name
