@@ -228,12 +228,11 @@ class Binding:
         else:
             now = self._points.now
             points = None if now is self._bound_points else now
-            compute = partial(self._skin.deform, points=points, **pose)
+            compute = partial(self._skin.deform, points=points, offsets=not self._multi, **pose)
+            rest = now if self._multi else np.broadcast_to(np.float32(0), now.shape)
             memory = storage.own_memory(mesh, name)
             result = np.empty_like(now) if memory is None else memory
-            stages.mixed(compute, settings, now, blend, out=result)
-            if not self._multi:
-                np.subtract(result, now, out=result)
+            stages.mixed(compute, settings, rest, blend, out=result)
             if memory is None:
                 storage.store(mesh, name, result)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
-LARGE = 50000  # vertices that take longer to read than a slider may lag
+LARGE = 10000  # vertices that take longer to read than a slider may lag
 PART = 1000  # vertices of a large mesh that are compared at once; the rest when Blender is idle
 PACE = 10000  # vertices that are compared at a time then
 _KEYS, _VALUES = methodcaller("keys"), methodcaller("values")
