@@ -21,6 +21,12 @@ typedef struct affine {
 static const mat3 MAT3_ONE = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 static const affine AFFINE_ONE = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {{0, 0, 0}}};
 
+/* fmax without a call into the library. */
+static inline double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 static inline vec3 vec3_add(vec3 a, vec3 b)
 {
     return (vec3){{a.x[0] + b.x[0], a.x[1] + b.x[1], a.x[2] + b.x[2]}};
@@ -92,11 +98,11 @@ static inline vec3 mat3_apply(const mat3 *a, vec3 v)
 
 static inline double mat3_largest(const mat3 *a)
 {
-    double largest = 0;
+    double largest[3] = {0, 0, 0}; /* three short chains, not a long one */
     for (int i = 0; i < 9; i++) {
-        largest = fmax(largest, fabs(a->m[i / 3][i % 3]));
+        largest[i % 3] = larger(largest[i % 3], fabs(a->m[i / 3][i % 3]));
     }
-    return largest;
+    return larger(larger(largest[0], largest[1]), largest[2]);
 }
 
 static inline double mat3_determinant(const mat3 *a)

@@ -12,7 +12,8 @@ typedef struct deformation {
     tps_space space;
     int64_t first_frame; /* of the batch */
     tps_tables *tables;  /* one a frame of the batch */
-    tps_joint *joints;   /* J for each thread */
+    tps_joint *joints;   /* J for each thread, or for each frame where these are fewer */
+    int joints_by_frame;
 } deformation;
 
 static void prepare_frame(void *context, int64_t item, int worker)
@@ -20,8 +21,8 @@ static void prepare_frame(void *context, int64_t item, int worker)
     const deformation *d = context;
     int64_t joint_count = d->skin->joint_count;
     const double *world = d->pose->world + 16 * joint_count * (d->first_frame + item);
-    tps_tables_make(d->skin, d->skeleton, d->pose, world, &d->space, d->joints + joint_count * worker,
-                    &d->tables[item]);
+    tps_joint *joints = d->joints + joint_count * (d->joints_by_frame ? item : worker);
+    tps_tables_make(d->skin, d->skeleton, d->pose, world, &d->space, joints, &d->tables[item]);
 }
 
 static float *advanced(float *out, int64_t floats)
@@ -68,10 +69,10 @@ static int choose_threads(const tps_skin *skin, const tps_pose *pose)
     return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
 }
 
-/* What a call works in: the joints of each thread, and the tables of a batch of frames. */
-static size_t workspace_size(const tps_skin *skin, int threads, int64_t batch)
+/* What a call works in: the joints, in so many copies, and the tables of a batch of frames. */
+static size_t workspace_size(const tps_skin *skin, int64_t copies, int64_t batch)
 {
-    size_t joints = (size_t)skin->joint_count * (size_t)threads * sizeof(tps_joint);
+    size_t joints = (size_t)skin->joint_count * (size_t)copies * sizeof(tps_joint);
     return joints + (size_t)batch * (size_t)skin->used_count * TPS_STAGES * TPS_PART_FLOATS * sizeof(float);
 }
 
@@ -96,16 +97,17 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     }
     int threads = choose_threads(skin, pose);
     int64_t batch = pose->frame_count < BATCH ? pose->frame_count : BATCH;
-    void *memory = tps_workspace_take(skin->workspace, workspace_size(skin, threads, batch));
+    d.joints_by_frame = batch < threads;
+    size_t size = workspace_size(skin, d.joints_by_frame ? batch : threads, batch);
+    void *memory = tps_workspace_take(skin->workspace, size);
     if (!memory) {
         return TPS_NO_MEMORY;
     }
     lay_out(&d, batch, memory);
     for (; d.first_frame < pose->frame_count; d.first_frame += batch) {
         int64_t left = pose->frame_count - d.first_frame, frames = left < batch ? left : batch;
-        tps_parallel(frames, frames < threads ? (int)frames : threads, prepare_frame, &d);
-        int64_t items = frames * skin->block_count;
-        tps_parallel(items, items < threads ? (int)items : threads, deform_block, &d);
+        const tps_work works[] = {{frames, prepare_frame}, {frames * skin->block_count, deform_block}};
+        tps_parallel(works, 2, threads, &d);
     }
     tps_workspace_return(skin->workspace, memory);
     return TPS_OK;

@@ -88,12 +88,18 @@ double tps_rounded(double x);
 /* malloc of count * size bytes, NULL where that overflows; never a request for 0 bytes. */
 void *tps_allocate(int64_t count, size_t size);
 
-/* Runs work(context, item, worker) for each item 0..items-1, on `threads` threads of which the caller is one; worker is
- * 0..threads-1, and threads at most TPS_MOST_THREADS. Falls back to fewer threads where one cannot be started, so it
- * cannot fail. */
+/* One thing to do to many items: run(context, item, worker) for each item 0..items-1; worker is 0..threads-1. */
+typedef struct tps_work {
+    int64_t items;
+    void (*run)(void *context, int64_t item, int worker);
+} tps_work;
+
+/* Does one work after the other, each on all threads: on `threads` of them, at most TPS_MOST_THREADS and not more than
+ * there are items, of which the caller is one. An item of the next work begins when all of the last one are done. Falls
+ * back to fewer threads where one cannot be started, so it cannot fail. */
 #define TPS_MOST_THREADS 256
-typedef void (*tps_work)(void *context, int64_t item, int worker);
-void tps_parallel(int64_t items, int threads, tps_work work, void *context);
+#define TPS_MOST_WORKS 2
+void tps_parallel(const tps_work *works, int work_count, int threads, void *context);
 
 /* The number of processors this process may use. */
 int tps_processors(void);

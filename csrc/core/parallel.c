@@ -12,6 +12,7 @@ typedef unsigned thread_result;
 #define THREAD_CALL __stdcall
 #else
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 typedef pthread_t thread;
 typedef void *thread_result;
@@ -19,10 +20,12 @@ typedef void *thread_result;
 #endif
 
 typedef struct shared {
-    tps_work work;
+    const tps_work *works;
+    int work_count;
     void *context;
-    int64_t items;
-    atomic_llong next;
+    struct {
+        atomic_llong next, done;
+    } items[TPS_MOST_WORKS];
 } shared;
 
 typedef struct worker {
@@ -30,14 +33,35 @@ typedef struct worker {
     int number;
 } worker;
 
+static void give_way(void)
+{
+#ifdef _WIN32
+    SwitchToThread();
+#else
+    sched_yield();
+#endif
+}
+
+/* Threads wait awake: what they wait for is short, and they are started while it is done. */
+static void wait_for(atomic_llong *done, int64_t items)
+{
+    while (atomic_load_explicit(done, memory_order_acquire) < items) {
+        give_way();
+    }
+}
+
 static void take_items(shared *job, int number)
 {
-    for (;;) {
-        int64_t item = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (item >= job->items) {
-            return;
+    for (int w = 0; w < job->work_count; w++) {
+        const tps_work *work = &job->works[w];
+        int64_t item;
+        if (w > 0) {
+            wait_for(&job->items[w - 1].done, job->works[w - 1].items);
         }
-        job->work(job->context, item, number);
+        while ((item = atomic_fetch_add_explicit(&job->items[w].next, 1, memory_order_relaxed)) < work->items) {
+            work->run(job->context, item, number);
+            atomic_fetch_add_explicit(&job->items[w].done, 1, memory_order_release);
+        }
     }
 }
 
@@ -68,14 +92,19 @@ static void join(thread t)
 #endif
 }
 
-void tps_parallel(int64_t items, int threads, tps_work work, void *context)
+void tps_parallel(const tps_work *works, int work_count, int threads, void *context)
 {
-    shared job = {.work = work, .context = context, .items = items};
-    atomic_init(&job.next, 0);
+    shared job = {.works = works, .work_count = work_count, .context = context};
+    int64_t most = 0;
+    for (int w = 0; w < work_count; w++) {
+        atomic_init(&job.items[w].next, 0);
+        atomic_init(&job.items[w].done, 0);
+        most = works[w].items > most ? works[w].items : most;
+    }
     thread started[TPS_MOST_THREADS];
     worker workers[TPS_MOST_THREADS];
     int running = 0;
-    while (running + 1 < threads) {
+    while (running + 1 < threads && running + 1 < most) {
         workers[running] = (worker){&job, running + 1};
         if (!start(&started[running], &workers[running])) {
             break;

@@ -60,13 +60,14 @@ static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
 /* Is it a proper rotation, to rounding? */
 static int is_rotation(const mat3 *x)
 {
-    double off = 0;
     for (int i = 0; i < 3; i++) {
         for (int k = i; k < 3; k++) {
-            off = fmax(off, fabs(vec3_dot(mat3_column(x, i), mat3_column(x, k)) - (i == k)));
+            if (!(fabs(vec3_dot(mat3_column(x, i), mat3_column(x, k)) - (i == k)) <= 1e-14)) {
+                return 0;
+            }
         }
     }
-    return off <= 1e-14 && mat3_determinant(x) > 0;
+    return mat3_determinant(x) > 0;
 }
 
 static double square(const mat3 *a)
@@ -79,19 +80,23 @@ static double square(const mat3 *a)
 }
 
 /* The polar rotation of a matrix that is far from singular and not mirrored, by Newton's iteration with the first steps
- * scaled (Higham 1986). Quadratic: a step smaller than 1e-8 is the last. */
+ * scaled where the matrix is far from a rotation (Higham 1986). Quadratic: a step smaller than 1e-8 is the last. */
 static mat3 newton_rotation(const mat3 *a)
 {
     mat3 x = *a;
+    int far_off = 1;
     for (int step = 0; step < 12; step++) {
         mat3 c = mat3_cofactors(&x), next;
-        double over = 1 / mat3_determinant(&x), scale = 1, moved = 0;
-        if (step < 3) {
-            scale = sqrt(sqrt(square(&c) / square(&x)) * over);
+        double over = 1 / vec3_dot(mat3_column(&x, 0), mat3_column(&c, 0)), scale = 1, inverse_scale = 1, moved = 0;
+        if (far_off) {
+            double scale_4 = square(&c) * over * over / square(&x);
+            far_off = step < 2 && (scale_4 < 0.5 || scale_4 > 2);
+            scale = sqrt(sqrt(scale_4));
+            inverse_scale = 1 / scale;
         }
         for (int i = 0; i < 9; i++) {
             double from = x.m[i / 3][i % 3];
-            double to = 0.5 * (scale * from + c.m[i / 3][i % 3] * over / scale);
+            double to = 0.5 * (scale * from + c.m[i / 3][i % 3] * (over * inverse_scale));
             moved += (to - from) * (to - from);
             next.m[i / 3][i % 3] = to;
         }

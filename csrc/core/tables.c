@@ -62,11 +62,11 @@ static int does_nothing(const tps_skeleton *s, const tps_joint *joints, size_t m
         }
         const affine *a = map_of_joint(&joints[j], map);
         for (int i = 0; i < 9; i++) {
-            turned = fmax(turned, fabs(a->lin.m[i / 3][i % 3] - (i % 4 == 0)));
+            turned = larger(turned, fabs(a->lin.m[i / 3][i % 3] - (i % 4 == 0)));
         }
         for (int k = 0; k < 3; k++) {
-            size = fmax(size, fmax(fabs(joints[j].world.org.x[k]), fabs(s->bind[j].org.x[k])));
-            moved = fmax(moved, fabs(a->org.x[k]));
+            size = larger(size, larger(fabs(joints[j].world.org.x[k]), fabs(s->bind[j].org.x[k])));
+            moved = larger(moved, fabs(a->org.x[k]));
         }
     }
     return turned <= 1e-12 && moved <= 1e-12 * size;

@@ -103,7 +103,8 @@ void test_shared_by_threads(void)
         s.separated[i] = need((int64_t)matrices, 1);
     }
     for (int round = 0; round < 5; round++) {
-        tps_parallel(CALLERS, CALLERS, call, &s);
+        const tps_work work = {CALLERS, call};
+        tps_parallel(&work, 1, CALLERS, &s);
         for (int i = 0; i < CALLERS; i++) {
             CHECK(s.status[i] == TPS_OK);
             CHECK(memcmp(s.out[i], s.out[0], bytes) == 0);
