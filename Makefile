@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension test-extension test-foreign clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension test-extension test-foreign test-gui clean
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -31,6 +31,10 @@ test-numeric:   ## the tests that need no Blender
 
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender
+
+test-gui:       ## checks in a real Blender window and pictures of it, in build/gui/; needs root
+	@$(MAKE) --no-print-directory extension
+	@python="$$($(SETUP) blender)" && "$$python" tools/test_gui.py build/extension
 
 # its requirements are installed here, since nothing else needs them
 bench:          ## measure the speed beside other programs and write docs/performance.md; QUICK=1: less than 2 minutes

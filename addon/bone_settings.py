@@ -12,7 +12,7 @@ _SCALE_ITEMS = (
     (
         "AUTO",
         "From Inherit Scale",
-        "As the parent's Scale to Children and the bone's Inherit Scale say: None and None (Legacy) do not",
+        "As the parent's Passes Scale and the bone's Inherit Scale say: None and None (Legacy) do not",
     ),
     ("YES", "Yes", "The parent's scale goes on into this bone: the skin around the joint is scaled as a whole"),
     ("NO", "No", "The parent's scale ends at this bone: the skin of the parent is scaled before it bends"),
@@ -35,12 +35,12 @@ _COMPENSATED = {"NONE", "NONE_LEGACY"}  # of Inherit Scale: the parent compensat
 
 PROPERTIES = {
     PASSES: (
-        "Scale to Children",
+        "Passes Scale",
         "Whether this bone's scale goes on into its children, for the skin alone",
         _PASSES_ITEMS,
     ),
     SCALE: (
-        "Scale from Parent",
+        "Takes Scale",
         "How Two-Phase Skin treats the scale of this bone's parent; the pose stays as it is",
         _SCALE_ITEMS,
     ),
