@@ -16,10 +16,11 @@ and the vertex group act in the nodes: they are animated without any help from P
 
 import bpy
 
-from . import compat
+from . import compat, native
 
 NAME = "Two-Phase Skin"
 MARK = "two_phase_skin"  # the custom property that tells our groups, whatever they are called
+MAKER = "two_phase_skin_version"  # the custom property that says which version of the extension made the group
 VERSION = 2  # 2: Blend, Show, Stage, panels
 
 ARMATURE = "Armature"
@@ -106,6 +107,11 @@ def is_skin(modifier):
     return modifier.type == "NODES" and modifier.node_group is not None and MARK in modifier.node_group
 
 
+def newer_maker(tree):
+    """The version of the extension that made the group, if this one does not know all of it, else empty."""
+    return str(tree.get(MAKER, "")) if tree[MARK] > VERSION else ""
+
+
 def sockets(tree):
     """The inputs of a node tree, name -> (identifier, type). Kept: this is asked for several times an update."""
     items = tree.interface.items_tree
@@ -169,7 +175,7 @@ def _ours(tree):
 
 
 def _build(tree):
-    tree[MARK] = VERSION
+    tree[MARK], tree[MAKER] = VERSION, native.VERSION
     _declare(tree)
     wires = _Wires(tree)
     source = wires.node("NodeGroupInput", 0, 0)

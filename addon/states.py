@@ -23,7 +23,13 @@ def of(obj, skin):
     if native.PROBLEM:
         return [State(native.PROBLEM)]
     found = list(_not_bound(obj, skin)) or list(_unfamiliar(obj, skin))
-    return found + list(_linked(obj)) + list(_choices(obj, skin))
+    return list(_newer(skin)) + found + list(_linked(obj)) + list(_choices(obj, skin))
+
+
+def _newer(skin):
+    if newer := node_group.newer_maker(skin.node_group):
+        text = rpt_("Made by Two-Phase Skin {newer}: this is {here}, which may not do all of it. Update the extension")
+        yield State(text.format(newer=newer, here=native.VERSION))
 
 
 def _linked(obj):

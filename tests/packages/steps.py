@@ -41,10 +41,11 @@ def make_character(path):
 
 def install(archive, character, saved):
     """Install, put a skin on the body, save it."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if bpy.app.background:
+        bpy.ops.wm.read_factory_settings(use_empty=True)
     result = {"install": _install(archive), "loaded": _is_loaded()}
-    bpy.ops.wm.open_mainfile(filepath=character)
-    _enable()  # opening a file as a Python module goes back to the factory's preferences
+    bpy.ops.wm.save_userpref()
+    bpy.ops.wm.open_mainfile(filepath=character, use_scripts=True)
     body = _body()
     _add_skin(body, "TWO_PHASE")
     result |= {"version": _version(), "module": _module(), "points": _points_at_frames(body)}
@@ -54,10 +55,9 @@ def install(archive, character, saved):
 
 def update(archive, saved):
     """Install a newer version over the one that is running."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    _enable()
+    _start()
     result = {"before": _version(), "problem_before": _problem()}
-    bpy.ops.wm.open_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved, use_scripts=True)
     result["install"] = _install(archive)
     result |= {"loaded": _is_loaded(), "after": _version(), "problem_after": _problem()}
     return result
@@ -65,10 +65,8 @@ def update(archive, saved):
 
 def use(character, saved):
     """After a new start: the file of the older version, disabling and enabling, all methods on a fresh body."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    _enable()
-    bpy.ops.wm.open_mainfile(filepath=saved)
-    _enable()
+    _start()
+    bpy.ops.wm.open_mainfile(filepath=saved, use_scripts=True)
     result = {"version": _version(), "problem": _problem(), "module": _module(), "points": _points_at_frames(_body())}
     addon_utils.disable(NAME, default_set=True)
     result["loaded_when_disabled"] = _is_loaded()
@@ -77,8 +75,7 @@ def use(character, saved):
     result["stays_when_disabled"] = bool(np.array_equal(_points(_body()), last))
     _enable()
     result["points_when_enabled_again"] = _points_at_frames(_body())
-    bpy.ops.wm.open_mainfile(filepath=character)
-    _enable()
+    bpy.ops.wm.open_mainfile(filepath=character, use_scripts=True)
     result["fresh"] = {method: _fresh(method) for method in METHODS}
     result["native"] = _native_digest()
     return result
@@ -86,18 +83,26 @@ def use(character, saved):
 
 def remove(saved):
     """Uninstall by Blender's own operator, then open the file that has a skin in it."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    _enable()
+    _start()
     repositories = [repository.module for repository in bpy.context.preferences.extensions.repos]
     outcome = bpy.ops.extensions.package_uninstall(repo_index=repositories.index("user_default"), pkg_id=ID)
     result = {"outcome": sorted(outcome), "loaded": _is_loaded()}
     result["known"] = any(module.__name__ == NAME for module in addon_utils.modules(refresh=True))
-    bpy.ops.wm.open_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved, use_scripts=True)
     result["points"] = _digest(_points(_body()))
     return result
 
 
 # ---- what they have in common
+
+
+def _start():
+    """As a Python module Blender starts with the factory's preferences, with a window as the user left it."""
+    if bpy.app.background:
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        _enable()
+    elif not _is_loaded():
+        raise RuntimeError("the extension is not enabled after a new start")
 
 
 def _install(archive):
@@ -137,12 +142,13 @@ def _body():
 
 
 def _add_skin(obj, method):
-    for other in bpy.context.selected_objects:
-        other.select_set(False)
-    obj.select_set(True)
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == obj)
     bpy.context.view_layer.objects.active = obj
-    if bpy.ops.object.two_phase_skin_add(method=method) != {"FINISHED"}:
-        raise RuntimeError("the skin could not be added")
+    window = bpy.context.window_manager.windows[0]
+    with bpy.context.temp_override(window=window):  # which a timer has not
+        if bpy.ops.object.two_phase_skin_add(method=method) != {"FINISHED"}:
+            raise RuntimeError("the skin could not be added")
 
 
 def _points(obj):
@@ -197,6 +203,13 @@ def _native_digest():
     return {method: _digest(skin.deform(world, method=method)) for method in ("two_phase", "linear", "dual_quaternion")}
 
 
+def in_window():
+    """From a timer, when the window is there; the words are in a file, and the file `done` ends the run."""
+    out = Path(os.environ["WINDOW_OUT"])
+    code = main(*json.loads((out / "step.json").read_text(encoding="utf-8")))
+    (out / "done").write_text("FAIL\n" if code else "done\n", encoding="utf-8")
+
+
 def main(step, result, arguments):
     try:
         found = globals()[step](**json.loads(arguments))
@@ -207,7 +220,9 @@ def main(step, result, arguments):
     return 0
 
 
-if __name__ == "__main__":
+if not bpy.app.background:
+    bpy.app.timers.register(in_window, first_interval=1.0)
+elif __name__ == "__main__":
     code = main(*sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()

@@ -9,24 +9,24 @@ import pytest
 from versions import NEW, OLD
 
 METHODS = ("TWO_PHASE", "LINEAR", "DUAL_QUATERNION")
-pytestmark = pytest.mark.parametrize("version", blenders.TABLE)
+pytestmark = pytest.mark.parametrize("version", blenders.VERSIONS)
 
 
 @functools.cache
 def life(version: str, folder: Path, archives) -> dict:
     """All steps in one Blender, each in a process of its own: name -> what was found."""
-    user, character = folder / version, folder / "character.blend"
-    files = {"character": character, "saved": folder / f"{version}.blend"}
+    home, character = folder / version.split()[0], folder / "character.blend"
+    files = {"character": character, "saved": home / "saved.blend"}
     saved = {"saved": files["saved"]}
     if not character.exists():  # by the oldest: newer ones open its files
-        blenders.run(min(blenders.TABLE), folder / "maker", "make_character", path=character)
-    step = functools.partial(blenders.run, version, user)
+        blenders.run(blenders.OLDEST, folder / "maker", "make_character", path=character)
+    step = functools.partial(blenders.run, version, home)
     return {
         "install": step("install", archive=archives[OLD], **files),
         "update": step("update", archive=archives[NEW], **saved),
         "use": step("use", **files),
         "remove": step("remove", **saved),
-        "left": sorted(path.name for path in (user / "extensions").rglob("*") if "two_phase" in path.name),
+        "left": sorted(path.name for path in (home / "user" / "extensions").rglob("*") if "two_phase" in path.name),
     }
 
 
@@ -83,12 +83,12 @@ def test_removed_without_a_trace(lived):
 
 
 def test_the_native_part_gives_the_same_bits_in_every_blender(lived, folder, archives):
-    assert lived["use"]["native"] == life(min(blenders.TABLE), folder, archives)["use"]["native"]
+    assert lived["use"]["native"] == life(blenders.OLDEST, folder, archives)["use"]["native"]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_body_in_every_blender_to_the_last_bit(lived, method, folder, archives):
-    first = np.load(life(min(blenders.TABLE), folder, archives)["use"]["fresh"][method])
+    first = np.load(life(blenders.OLDEST, folder, archives)["use"]["fresh"][method])
     np.testing.assert_array_equal(np.load(lived["use"]["fresh"][method]), first)
 
 

@@ -28,7 +28,7 @@ class Archives:
 def bpy_folder() -> str:
     """Of the newest Blender, whose builder makes the archives."""
     where = "import importlib.util as u; print(u.find_spec('bpy').origin)"
-    command = [blenders.python_of(max(blenders.TABLE)), "-c", where]
+    command = [blenders.python_of(blenders.NEWEST), "-c", where]
     return str(Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()).parent)
 
 
