@@ -127,18 +127,30 @@ static PyArrayObject *cast_to_float(PyArrayObject *array, const char *name)
     return narrow;
 }
 
-static PyArrayObject *convert(PyObject *value, const char *name, element_kind kind)
+/* An array whose elements are of the kind that is wanted, but not yet converted. */
+static PyArrayObject *read_array(PyObject *value, const char *name, element_kind kind)
 {
     static const char *const expected[] = {"real numbers", "real numbers", "integers", "bool"};
-    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value), *converted = NULL;
+    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value);
     if (!array) {
         name_the_error(name);
-        return NULL;
-    }
-    if (!right_elements(array, kind)) {
+    } else if (!right_elements(array, kind)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected %s", name, (PyObject *)PyArray_DESCR(array),
                      expected[kind]);
-    } else if (kind == REAL_32) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+/* Converts what read_array gave, and gives that up. The shape is checked before: what is refused is not copied first.
+ */
+static PyArrayObject *convert(PyArrayObject *array, const char *name, element_kind kind)
+{
+    PyArrayObject *converted = NULL;
+    if (!array) {
+        return NULL;
+    }
+    if (kind == REAL_32) {
         converted = cast_to_float(array, name);
     } else if (kind == INTEGER_64) {
         converted = cast_integers(array, name);
@@ -152,7 +164,7 @@ static PyArrayObject *convert(PyObject *value, const char *name, element_kind ki
 PyArrayObject *array_argument(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
                               const char *letters)
 {
-    return check_shape(convert(value, name, kind), name, ndim, shape, letters);
+    return convert(check_shape(read_array(value, name, kind), name, ndim, shape, letters), name, kind);
 }
 
 int optional_array(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
@@ -169,12 +181,13 @@ int optional_array(PyObject *value, const char *name, element_kind kind, int ndi
 PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joint_count, int frames_allowed)
 {
     const npy_intp one[] = {joint_count, 4, 4}, many[] = {ANY, joint_count, 4, 4};
-    PyArrayObject *array = convert(value, name, REAL_64);
+    PyArrayObject *array = read_array(value, name, REAL_64);
     if (array && frames_allowed && PyArray_NDIM(array) == 4) {
         array = check_shape(array, name, 4, many, "FJ44");
     } else {
         array = check_shape(array, name, 3, one, "J44");
     }
+    array = convert(array, name, REAL_64);
     int64_t where;
     tps_status status = array ? tps_check_affine(PyArray_SIZE(array) / 16, PyArray_DATA(array), &where) : TPS_OK;
     if (status != TPS_OK) {
