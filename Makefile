@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize bench lint extension test-extension test-foreign test-gui clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz bench lint extension test-extension test-foreign test-gui clean
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -22,12 +22,17 @@ test:           ## all tests: the core's own, the numeric ones, then those in Bl
 test-core:      ## the tests of the C core alone; needs no Python
 	@tools/test_core.sh
 
-sanitize:       ## the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer and Valgrind
+sanitize:       ## the core's tests under AddressSanitizer, UBSan, ThreadSanitizer and Valgrind, the numeric ones under the first two
 	@tools/test_core.sh all
+	@python="$$($(SETUP) package test)" && tools/test_sanitized.sh "$$python"
+
+fuzz:           ## fuzz the core with libFuzzer and the Python module with atheris, FUZZ_SECONDS=600 each; needs Clang
+	@python="$$($(SETUP) package)" && tools/fuzz.sh "$$python"
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py
+	@python="$$($(SETUP) package)" && "$$python" -P fuzz/binding.py --replay fuzz/corpus/binding.txt
 
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender

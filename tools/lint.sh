@@ -15,7 +15,7 @@ compile() {
     local include numpy file
     include="$("$bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')"
     numpy="$("$bin/python" -c 'import numpy; print(numpy.get_include())')"
-    for file in csrc/core/*.c csrc/module/*.c tests/core/*.c; do
+    for file in csrc/core/*.c csrc/module/*.c tests/core/*.c fuzz/*.c; do
         "$1" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Wconversion -Wno-psabi -Werror -c -o /dev/null \
             -DTPS_VERSION='"0"' -DPy_LIMITED_API=0x030B0000 -DNPY_TARGET_VERSION=NPY_1_23_API_VERSION \
             -DNPY_NO_DEPRECATED_API=NPY_1_23_API_VERSION -Icsrc/core -isystem "$include" -isystem "$numpy" "$file" ||
@@ -27,7 +27,7 @@ run "$bin/ruff" check .
 run "$bin/ruff" format --check .
 run "$bin/mypy" --strict two_phase_skinning
 run "$bin/clang-format" --dry-run --Werror \
-    $(git ls-files --cached --others --exclude-standard csrc tests/core | grep -E '\.(c|h|inl)$')
+    $(git ls-files --cached --others --exclude-standard csrc tests/core fuzz | grep -E '\.(c|h|inl)$')
 for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then run compile "$compiler"; fi
 done

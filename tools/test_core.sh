@@ -16,43 +16,47 @@ if [ "$(uname)" = Linux ]; then
     faults="-Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=pthread_create"
 fi
 
-# build NAME FLAGS...: the path of the program
+# build FOLDER FLAGS...: FOLDER/tests, and FOLDER/replay for the saved corpus of the fuzzer
 build() {
     local folder="build/core/$1" file
     shift
-    mkdir -p "$folder"
-    for file in csrc/core/*.c tests/core/*.c; do
+    mkdir -p "$folder/csrc" "$folder/tests" "$folder/fuzz"
+    for file in csrc/core/*.c tests/core/*.c fuzz/*.c; do
         # shellcheck disable=SC2086  # a list of flags
         echo "$compiler" -std=c11 -ffp-contract=off -fno-math-errno -pthread $warnings $define "$@" -Icsrc/core \
-            -c "$file" -o "$folder/$(basename "$file" .c).o"
+            -c "$file" -o "$folder/${file%%/*}/$(basename "$file" .c).o"
     done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
     # shellcheck disable=SC2086
-    "$compiler" "$@" -pthread $faults "$folder"/*.o -lm -o "$folder/tests"
-    echo "$folder/tests"
+    "$compiler" "$@" -pthread $faults "$folder"/csrc/*.o "$folder"/tests/*.o -lm -o "$folder/test"
+    "$compiler" "$@" -pthread "$folder"/csrc/*.o "$folder"/fuzz/*.o -lm -o "$folder/replay"
+}
+
+# test_with FOLDER COMMAND...: what was built, run by a command if one is given
+test_with() {
+    local folder="build/core/$1"
+    shift
+    "$@" "$folder/test"
+    "$@" "$folder/replay" fuzz/corpus/core.txt
 }
 
 plain() {
-    local program
-    program="$(build plain -O3)"
-    "$program"
+    build plain -O3
+    test_with plain
 }
 
 address() {
-    local program
-    program="$(build address -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)"
-    "$program"
+    build address -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+    test_with address
 }
 
 thread() {
-    local program
-    program="$(build thread -O1 -g -fsanitize=thread)"
-    TSAN_OPTIONS=halt_on_error=1 "$program"
+    build thread -O1 -g -fsanitize=thread
+    test_with thread env TSAN_OPTIONS=halt_on_error=1
 }
 
 valgrind_() {
-    local program
-    program="$(build valgrind -O1 -g)"
-    valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all "$program"
+    build valgrind -O1 -g
+    test_with valgrind valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all
 }
 
 run() {
