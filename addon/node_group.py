@@ -219,8 +219,34 @@ def _offset(wires, source):
     wanted = wires.node("GeometryNodeSwitch", 4.5, -1, input_type="VECTOR", Switch=source.outputs[MULTI])
     wires.link(wires.socket(choice.outputs, "Output"), wires.socket(wanted.inputs, "False"))
     wires.link(_towards(wires, stored, exists), wires.socket(wanted.inputs, "True"))
+    moved = wires.socket(wanted.outputs, "Output")
     strength = wires.math("MULTIPLY", 4, 2, _mask(wires, source), source.outputs[FACTOR])
-    return wires.vector("SCALE", 5, 0, wires.socket(wanted.outputs, "Output"), Scale=strength)
+    scaled = wires.vector("SCALE", 5, 0, moved, Scale=strength)
+    return _unless_whole(wires, source, moved, scaled)
+
+
+def _unless_whole(wires, source, moved, scaled):
+    """The scaled offset, or the one that is stored where all of it is wanted, which saves a pass over large meshes.
+
+    Whether a group is chosen comes first: as long as none is, the group's input is one number, not one for each point.
+    """
+    for row, condition in (
+        (0.5, _is_one(wires, source.outputs[GROUP], 3)),
+        (0.0, _is_one(wires, source.outputs[FACTOR], 3.5)),
+        (-0.5, wires.math("LESS_THAN", 4, 4, source.outputs[GROUP_STATE], -0.5)),
+    ):
+        switch = wires.node("GeometryNodeSwitch", 5.2, row, input_type="VECTOR", Switch=condition)
+        wires.link(scaled, wires.socket(switch.inputs, "False"))
+        wires.link(moved, wires.socket(switch.inputs, "True"))
+        moved = wires.socket(switch.outputs, "Output")
+    return moved
+
+
+def _is_one(wires, value, row):
+    compare = wires.node("FunctionNodeCompare", 4, row, data_type="FLOAT", operation="EQUAL", A=value)
+    wires.socket(compare.inputs, "B").default_value = 1.0
+    wires.socket(compare.inputs, "Epsilon").default_value = 0.0
+    return compare.outputs[0]
 
 
 def _mask(wires, source):

@@ -30,6 +30,7 @@ inputs = scene.extension("inputs")
 BONES = 100
 ARMATURE = "Armature, Preserve Volume"
 METHODS = ("Two-Phase", "Dual Quaternion", "Linear")
+EVENTS = ("depsgraph_update_post", "frame_change_post")
 TARGETS = {1_000_000: 0.25, 100_000: 0.4, 10_000: 1.0}  # of the Armature modifier's time
 
 
@@ -89,6 +90,26 @@ class Contest:
         names = (ARMATURE, *METHODS)
         return take_turns([Entry(name, lambda name=name: self.sample(name)) for name in names], rounds)
 
+    def parts(self, repeats=30):
+        """Where the time of an update goes: the seconds before the extension's handler, in it, and after it."""
+        self.choose(METHODS[0])
+        marks, found = [], []
+        first, last = (lambda *_: marks.append(time.perf_counter()) for _ in range(2))
+        lists = [getattr(bpy.app.handlers, event) for event in EVENTS]
+        for handlers in lists:
+            handlers.insert(0, first)
+            handlers.append(last)
+        for _ in range(repeats):
+            marks.clear()
+            start = time.perf_counter()
+            self.change()
+            end = time.perf_counter()
+            found.append((marks[0] - start, marks[-1] - marks[0], end - marks[-1]))
+        for handlers in lists:
+            handlers.remove(first)
+            handlers.remove(last)
+        return np.median(found, axis=0)
+
     def profile(self, repeats=50):
         self.choose(METHODS[0])
         with cProfile.Profile() as profile:
@@ -99,7 +120,7 @@ class Contest:
 
 def _handle(ours):
     """Let the extension's handlers be called, or not."""
-    for event in ("depsgraph_update_post", "frame_change_post"):
+    for event in EVENTS:
         handlers, handler = getattr(bpy.app.handlers, event), live._HANDLERS[event]
         if ours != (handler in handlers):
             (handlers.append if ours else handlers.remove)(handler)
@@ -135,6 +156,22 @@ def report(name, contest, rounds, target):
         goal = f"  target {target:.2f}" if method == METHODS[0] else ""
         print(f"  {method:26s} {1e3 * times.seconds(method):8.2f} ms   {ratio:5.2f} of Armature{goal}", flush=True)
 
+    parts = " + ".join(f"{1e3 * part:.2f}" for part in contest.parts())
+    print(f"  Two-Phase: {parts} ms: posed, and skinned as at the frame before; the handler; evaluated once more")
+
+
+def without_skins(repeats=2000):
+    """The seconds that the handlers take at an update of a scene without a skin."""
+    scene.empty()
+    scene.tube()
+    bpy.context.view_layer.update()
+    handler = live._HANDLERS["depsgraph_update_post"]
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        handler(bpy.context.scene, depsgraph)
+    return (time.perf_counter() - start) / repeats
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -144,6 +181,7 @@ def main():
     parser.add_argument("--profile", action="store_true", help="where the time goes, instead of a contest")
     options = parser.parse_args()
     print(f"Blender {bpy.app.version_string}, {os.cpu_count()} cores, medians of {options.rounds} rounds")
+    print(f"Handlers in a scene without a skin: {1e6 * without_skins():.2f} us an update  target 50")
     rows = [(f"{n:,} vertices", lambda n=n: strip_contest(n), TARGETS.get(n, 1.0)) for n in options.vertices or TARGETS]
     if options.character or not options.vertices:
         for kind in ("plain bones", "B-bones"):
