@@ -296,17 +296,19 @@ def _counted_as_used(wires, source, offset):
     """The offset, past a switch that is never thrown, for which Blender needs all inputs that only `live` reads.
 
     Since 4.5 it greys out the inputs of a modifier that its nodes do not use, and hides what hangs on another choice of
-    a menu. What the switch compares is one number, so that this costs nothing for a point.
+    a menu. It cannot know beforehand where the armature is; so it takes the switch for one that may be thrown, but the
+    nodes behind it are never run.
     """
-    total = wires.node("GeometryNodeObjectInfo", 1, 3, Object=source.outputs[ARMATURE]).outputs["Location"]
+    place = wires.node("GeometryNodeObjectInfo", 1, 3, Object=source.outputs[ARMATURE]).outputs["Location"]
+    length = wires.node("ShaderNodeVectorMath", 3, 3, operation="LENGTH")
+    wires.link(place, length.inputs[0])
+    never = wires.math("LESS_THAN", 4, 3, length.outputs["Value"], -1.0)
+    total = source.outputs[BLEND]
     for row, number in enumerate(_menus(wires, source)):
         total = wires.vector("ADD", 2, 3 + row, total, number)
-    length = wires.node("ShaderNodeVectorMath", 3, 3, operation="LENGTH")
-    wires.link(total, length.inputs[0])
-    never = wires.math("LESS_THAN", 4, 3, length.outputs["Value"], -1.0)
     switch = wires.node("GeometryNodeSwitch", 5.5, 0, input_type="VECTOR", Switch=never)
     wires.link(offset, wires.socket(switch.inputs, "False"))
-    wires.link(source.outputs[BLEND], wires.socket(switch.inputs, "True"))
+    wires.link(total, wires.socket(switch.inputs, "True"))
     return wires.socket(switch.outputs, "Output")
 
 
