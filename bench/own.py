@@ -28,8 +28,7 @@ def results(vertices: int, rounds: int) -> Times:
             skin.deform(world, method=method, out=out, threads=1)
 
         def with_normals(world=world, method=method) -> None:
-            skin.deform(world, method=method, out=out, threads=1)
-            skin.deform_normals(world, method=method, out=normals, threads=1)
+            skin.deform_with_normals(world, method=method, out=out, normals_out=normals, threads=1)
 
         def as_matrices(world=world, method=method) -> None:
             skin.matrices(world, method=method, out=matrices, threads=1)

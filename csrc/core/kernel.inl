@@ -199,56 +199,58 @@ INLINE matrices whole_matrices(const tps_kernel_job *job, const int stages, cons
 
 INLINE vectors bent_normals(const tps_kernel_job *job, const int stages, const lanes *l, const phases *by, vectors n)
 {
+    const int tame = job->tables->tame;
     if (stages & STAGE_STRAIGHT) {
         matrices m = whole_matrices(job, stages, l, by);
-        return cofactor_product(&m, n);
+        return cofactor_product(&m, tame, n);
     }
     if (stages & STAGE_NONRIGID) {
-        n = cofactor_product(&by->nonrigid, n);
+        n = cofactor_product(&by->nonrigid, tame, n);
     }
     if (stages & STAGE_RIGID) {
         n = turn(by->rigid, n);
     }
-    return stages & STAGE_INHERITED ? cofactor_product(&by->inherited, normalised(n)) : n;
+    return stages & STAGE_INHERITED ? cofactor_product(&by->inherited, tame, normalised(n, tame, n)) : n;
 }
 
+/* What a singular blend sends to zero keeps its direction at rest. */
 INLINE void deform_normals(const tps_kernel_job *job, const int stages, const lanes *l, const phases *by)
 {
     vectors rest = read_vectors(l, job->skin->normals), n = bent_normals(job, stages, l, by, rest);
-    /* What a singular blend sent to zero keeps its direction at rest. */
-    vi lost = (n.x == 0) & (n.y == 0) & (n.z == 0);
-    n = (vectors){choose(lost, n.x, rest.x), choose(lost, n.y, rest.y), choose(lost, n.z, rest.z)};
-    write_vectors(l, normalised(n), job->out.normals);
+    write_vectors(l, normalised(n, job->tables->tame, rest), job->out.normals);
 }
 
-/* to + translation - linear from, in float64: a matrix far from the origin keeps its translation's digits. */
-INLINE v translation_in_world(const tps_tables *t, const matrices *m, int k)
+/* to + d - (a, b, c) from, in float64: a matrix far from the origin keeps its translation's digits. */
+INLINE v translation_in_world(v a, v b, v c, v d, const vec3 *from, double to)
 {
-    const v row[4][3] = {{m->c[0].x, m->c[0].y, m->c[0].z},
-                         {m->c[1].x, m->c[1].y, m->c[1].z},
-                         {m->c[2].x, m->c[2].y, m->c[2].z},
-                         {m->c[3].x, m->c[3].y, m->c[3].z}};
-    vd r = __builtin_convertvector(row[3][k], vd) + t->to.x[k];
-    for (int c = 0; c < 3; c++) {
-        r -= __builtin_convertvector(row[c][k], vd) * t->from.x[c];
+    for (int half = 0; half < LANES / 4; half++) {
+        doubles moved =
+            doubles_of(&a, half) * from->x[0] + doubles_of(&b, half) * from->x[1] + doubles_of(&c, half) * from->x[2];
+        set_doubles(&d, half, to + doubles_of(&d, half) - moved);
     }
-    return __builtin_convertvector(r, v);
+    return d;
 }
 
+/* Rows of 12 floats for all lanes. */
 INLINE void write_matrices(const tps_kernel_job *job, const lanes *l, const matrices *m)
 {
-    v t[3];
-    for (int k = 0; k < 3; k++) {
-        t[k] = translation_in_world(job->tables, m, k);
-    }
+    const vec3 from = job->tables->from, to = job->tables->to;
     const vectors *c = m->c;
-    v rows[TPS_PART_FLOATS] = {c[0].x, c[1].x, c[2].x, t[0], c[0].y, c[1].y, c[2].y, t[1],
-                               c[0].z, c[1].z, c[2].z, t[2], c[0].z, c[1].z, c[2].z, t[2]}; /* the last 4: unused */
+    v x = translation_in_world(c[0].x, c[1].x, c[2].x, c[3].x, &from, to.x[0]);
+    v y = translation_in_world(c[0].y, c[1].y, c[2].y, c[3].y, &from, to.x[1]);
+    v z = translation_in_world(c[0].z, c[1].z, c[2].z, c[3].z, &from, to.x[2]);
+    v rows[TPS_PART_FLOATS] = {c[0].x, c[1].x, c[2].x, x, c[0].y, c[1].y, c[2].y, y,
+                               c[0].z, c[1].z, c[2].z, z, c[0].z, c[1].z, c[2].z, z}; /* the last 4: to fill up */
     for (int first = 0; first < 12; first += LANES) {
-        const int floats = 12 - first < LANES ? 12 - first : LANES;
         transpose(rows + first);
-        for (int i = 0; i < l->count; i++) {
-            memcpy(job->out.matrices + 12 * vertex_of(l, i) + first, rows + first + i, (size_t)floats * sizeof(float));
+    }
+    for (int i = 0; i < l->count; i++) {
+        float *to_row = job->out.matrices + 12 * vertex_of(l, i);
+        for (int first = 0; first + LANES <= 12; first += LANES) {
+            store(to_row + first, rows[first + i]);
+        }
+        if (LANES == 8) {
+            memcpy(to_row + 8, &rows[8 + i], 4 * sizeof(float));
         }
     }
 }
@@ -421,15 +423,25 @@ INLINE void run_stages(const tps_kernel_job *job, const int wanted, int64_t bloc
     }
 }
 
-/* Points alone, the usual wish, have loops of their own too. */
+/* Points, alone and with normals, are what is usually wanted: they have loops of their own. */
 static void run_points(const tps_kernel_job *job, int64_t block)
 {
     run_stages(job, POINTS, block);
 }
 
-static void run_results(const tps_kernel_job *job, int wanted, int64_t block)
+static void run_points_and_normals(const tps_kernel_job *job, int64_t block)
 {
-    run_stages(job, wanted, block);
+    run_stages(job, POINTS | NORMALS, block);
+}
+
+static void run_matrices(const tps_kernel_job *job, int64_t block)
+{
+    run_stages(job, MATRICES, block);
+}
+
+static void run_any(const tps_kernel_job *job, int wanted, int64_t block)
+{
+    run_block(job, job->tables->stages, wanted, block);
 }
 
 void TPS_KERNEL(const tps_kernel_job *job, int64_t block)
@@ -437,9 +449,17 @@ void TPS_KERNEL(const tps_kernel_job *job, int64_t block)
     const tps_results *out = &job->out;
     int wanted = (out->points ? POINTS : 0) | (out->normals ? NORMALS : 0) |
                  (out->matrices || out->inverse_matrices ? MATRICES : 0);
-    if (wanted == POINTS) {
+    switch (wanted) {
+    case POINTS:
         run_points(job, block);
-    } else {
-        run_results(job, wanted, block);
+        break;
+    case POINTS | NORMALS:
+        run_points_and_normals(job, block);
+        break;
+    case MATRICES:
+        run_matrices(job, block);
+        break;
+    default:
+        run_any(job, wanted, block);
     }
 }

@@ -17,7 +17,6 @@
 typedef float v __attribute__((vector_size(LANE_BYTES)));
 typedef float v_unaligned __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
 typedef int32_t vi __attribute__((vector_size(LANE_BYTES)));
-typedef double vd __attribute__((vector_size(2 * LANE_BYTES)));
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -71,6 +70,23 @@ INLINE v inverse_square_root(v a)
     return 1 / a;
 }
 
+/* Four of the lanes in float64, which is as much as compilers convert well at a time. */
+typedef double doubles __attribute__((vector_size(32)));
+typedef float four_floats __attribute__((vector_size(16)));
+
+INLINE doubles doubles_of(const v *a, int half)
+{
+    four_floats part;
+    memcpy(&part, (const char *)a + 16 * half, sizeof part);
+    return __builtin_convertvector(part, doubles);
+}
+
+INLINE void set_doubles(v *a, int half, doubles values)
+{
+    four_floats part = __builtin_convertvector(values, four_floats);
+    memcpy((char *)a + 16 * half, &part, sizeof part);
+}
+
 /* One matrix in each lane: three columns and a translation. */
 typedef struct matrices {
     vectors c[4];
@@ -101,13 +117,17 @@ INLINE vectors cross(vectors a, vectors b)
     return (vectors){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-/* To unit length; unchanged where there is none. */
-INLINE vectors normalised(vectors n)
+/* To unit length; `none` where there is no length. Of tame vectors the squares stay in float32's range. */
+INLINE vectors normalised(vectors n, int tame, vectors none)
 {
-    v size = absolute(n.x) + absolute(n.y) + absolute(n.z);
-    n = scaled(n, choose(size > 0, all(1), 1 / size));
+    if (!tame) {
+        v size = absolute(n.x) + absolute(n.y) + absolute(n.z);
+        n = scaled(n, choose(size > 0, all(1), 1 / size));
+    }
     v square = n.x * n.x + n.y * n.y + n.z * n.z;
-    return scaled(n, choose(square > 0, all(1), inverse_square_root(square)));
+    vi lost = square < all(1e-36f);
+    n = scaled(n, inverse_square_root(square));
+    return (vectors){choose(lost, n.x, none.x), choose(lost, n.y, none.y), choose(lost, n.z, none.z)};
 }
 
 /* m v, without the translation. */
@@ -129,19 +149,23 @@ INLINE matrices composed(const matrices *m, const matrices *c)
     return (matrices){{product(m, c->c[0]), product(m, c->c[1]), product(m, c->c[2]), applied(m, c->c[3])}};
 }
 
-/* sgn(det m) cofactor(m) n, over any common factor: m is divided by its size first, so that neither large nor small
- * scales leave float32. A determinant within rounding of 0 counts as 0, and so as positive. */
-INLINE vectors cofactor_product(const matrices *m, vectors n)
+/* sgn(det m) cofactor(m) n, over any common factor. Where m is not tame it is divided by its size first, so that
+ * neither large nor small scales leave float32. A determinant within rounding of 0 counts as 0, and so as positive. */
+INLINE vectors cofactor_product(const matrices *m, int tame, vectors n)
 {
     v size = all(0);
     for (int k = 0; k < 3; k++) {
         size += absolute(m->c[k].x) + absolute(m->c[k].y) + absolute(m->c[k].z);
     }
-    v scale = choose(size > 0, all(0), 1 / size);
-    vectors a = scaled(m->c[0], scale), b = scaled(m->c[1], scale), c = scaled(m->c[2], scale);
+    vectors a = m->c[0], b = m->c[1], c = m->c[2];
+    if (!tame) {
+        v scale = choose(size > 0, all(0), 1 / size);
+        a = scaled(a, scale), b = scaled(b, scale), c = scaled(c, scale);
+        size = all(1);
+    }
     matrices cofactors = {{cross(b, c), cross(c, a), cross(a, b), {all(0), all(0), all(0)}}};
     v determinant = a.x * cofactors.c[0].x + a.y * cofactors.c[0].y + a.z * cofactors.c[0].z;
-    return scaled(product(&cofactors, n), choose(determinant < all(-2e-8f), all(1), all(-1)));
+    return scaled(product(&cofactors, n), choose(determinant < -2e-8f * size * size * size, all(1), all(-1)));
 }
 
 /* 2 / |real part|^2, which the products below carry in place of a normalisation. */

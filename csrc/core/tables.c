@@ -203,6 +203,12 @@ static void store_dual_quaternion(const affine *a, vec3 from, vec3 to, float *ro
     }
 }
 
+static int is_tame(const affine *a)
+{
+    double size = mat3_largest(&a->lin);
+    return size > 1e-3 && size < 1e3 && fabs(mat3_fatness(&a->lin)) > 1e-6;
+}
+
 /* The part of the stage 1 << number in the u-th row. */
 static float *part_of(const tps_tables *t, int number, int32_t u)
 {
@@ -224,6 +230,7 @@ static void store_stage(const tps_skin *skin, const tps_joint *joints, int numbe
             store_dual_quaternion(a, from, t->to, part_of(t, number, u));
         } else {
             store_matrix(a, from, t->to, part_of(t, number, u));
+            t->tame = t->tame && is_tame(a);
         }
     }
 }
@@ -235,6 +242,7 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
     ours.association.weighted = skin->weighted;
     tables->stages = choose_stages(skeleton, &ours, world, space, joints) | (pose->blend ? STAGE_STRAIGHT : 0);
     tables->from = tables->to = skin->centre;
+    tables->tame = 1;
     for (int number = 0; number < 3; number++) {
         store_stage(skin, joints, number, tables);
     }
@@ -243,5 +251,6 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
         affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
         straight = seen_from(space, &straight);
         store_matrix(&straight, tables->from, tables->to, part_of(tables, 3, u));
+        tables->tame = tables->tame && is_tame(&straight);
     }
 }

@@ -18,6 +18,7 @@ typedef struct tps_tables {
     float *rows;
     vec3 from; /* what the points are relative to before the first stage */
     vec3 to;   /* and after the last */
+    int tame;  /* are all matrices regular and of such a size that cofactors' squares stay in float32's range? */
 } tps_tables;
 
 /* Where in a row the part of the stage 1 << number is. */
