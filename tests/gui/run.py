@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import checks
+import following
 import window
 
-window.run(checks.ALL)
+window.run((*checks.ALL, *following.ALL))
