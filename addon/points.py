@@ -34,7 +34,7 @@ class Points:
         return True
 
     def _mixed(self, obj, mix, moment):
-        """The mix of relative keys, in Blender's order and in its precision."""
+        """The mix of keys, in Blender's order and in its precision."""
         keys = obj.data.shape_keys
         blocks = keys.key_blocks
         reference = blocks.find(keys.reference_key.name)
@@ -57,6 +57,8 @@ class Points:
 def _mix(obj, moment):
     """What is mixed: of each key that is on its index, value, base key and vertex group (-1: none)."""
     keys = obj.data.shape_keys
+    if obj.show_only_shape_key:
+        return _pinned(obj, keys)
     blocks = keys.key_blocks
     values = np.empty(len(blocks), np.float32)
     moment.evaluated(keys).key_blocks.foreach_get("value", values)
@@ -66,9 +68,21 @@ def _mix(obj, moment):
         block = blocks[index]
         if not block.mute and block.name != reference:
             base = blocks.find(block.relative_key.name)
-            group = obj.vertex_groups.find(block.vertex_group) if block.vertex_group else -1
-            found.append((index, float(values[index]), base, group))
+            found.append((index, float(values[index]), base, _group_of(obj, block)))
     return found
+
+
+def _pinned(obj, keys):
+    """The same where the active key is shown alone, whatever its value."""
+    block = obj.active_shape_key
+    if block is None or block.mute or block == keys.reference_key:
+        return []
+    blocks = keys.key_blocks
+    return [(blocks.find(block.name), 1.0, blocks.find(keys.reference_key.name), _group_of(obj, block))]
+
+
+def _group_of(obj, block):
+    return obj.vertex_groups.find(block.vertex_group) if block.vertex_group else -1
 
 
 def _read(data, name, count):

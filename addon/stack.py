@@ -67,8 +67,8 @@ def _shape_keys(obj):
     keys = obj.data.shape_keys
     if keys is None:
         return AS_IS
-    # Absolute keys follow curves in time, and a pinned key is shown alone: both are left to Blender.
-    return KEYED if keys.use_relative and not obj.show_only_shape_key else MOVED
+    # Absolute keys follow curves in time: they are left to Blender.
+    return KEYED if keys.use_relative or obj.show_only_shape_key else MOVED
 
 
 def place_for_new(obj):

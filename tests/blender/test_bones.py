@@ -85,6 +85,11 @@ def test_segments_with_shape_keys():
     assert_follows(tube)
     scene.bend(rig, 0.3)
     assert_follows(tube)
+    tube.vertex_groups.new(name="half").add(list(range(300)), 0.5, "REPLACE")
+    tube.show_only_shape_key = True
+    for index, group, mute in ((0, "", False), (1, "", False), (1, "half", False), (1, "", True)):
+        tube.active_shape_key_index, longer.vertex_group, longer.mute = index, group, mute
+        assert_follows(tube)
 
 
 def test_two_phase_with_segments_is_exact_where_one_bone_has_all_weight():
