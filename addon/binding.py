@@ -94,7 +94,7 @@ class Binding:
         problem = problem or self._bind(mesh, modifier, armature, moment)
         space = None if problem else moment.space(self.object, armature)
         if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
-            problem = self._place(armature, state, space, moment)
+            problem = self._too_early(modifier, state, moment) or self._place(armature, state, space, moment)
             if not problem:
                 self._update_placed(mesh, modifier, armature, state, space, moment)
         self._tell(modifier, problem)
@@ -156,10 +156,14 @@ class Binding:
         self._set_to = now
         return changed
 
+    def _too_early(self, modifier, state, moment):
+        """What is wrong if something moves the points before they can be placed among the bones, or nothing."""
+        if state == stack.MOVED and (self._by_position or self._multi):
+            return moved_too_early(stack.moved_by(self.object, modifier, moment.render, self._multi))
+        return ""
+
     def _place(self, armature, state, space, moment):
         """Make the skin, or make it anew where it depends on the points' places. Returns what is wrong, or nothing."""
-        if state == stack.MOVED and (self._by_position or self._multi):
-            return moved_too_early()
         edited = moment.changes.points_of(self.object.data)
         keyed = state == stack.KEYED and not self.object.data.is_editmode
         changed = self._points.read(self.object, moment, keyed, edited)
@@ -285,11 +289,18 @@ def _group_state(obj, modifier):
     return node_group.GROUP_MISSING
 
 
-def moved_too_early():
-    """That the points are not where the bones must find them, and the way out."""
+def moved_too_early(mover):
+    """That the points are not where the bones must find them, and the way out. mover: the modifier that moves them,
+    empty for absolute shape keys."""
+    if mover:
+        text = rpt_(
+            'Multi Modifier, bone envelopes and B-bones of several segments need the points before "{name}" moves '
+            "them: move it below Two-Phase Skin, or apply it"
+        )
+        return text.format(name=mover)
     return rpt_(
-        "Multi Modifier, bone envelopes and B-bones of several segments need the points where the mesh or its "
-        "shape keys have them: move what deforms them below Two-Phase Skin"
+        "Multi Modifier, bone envelopes and B-bones of several segments need the points of relative shape keys: "
+        "turn Relative on"
     )
 
 

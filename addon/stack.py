@@ -37,20 +37,30 @@ def above(obj, skin, render=False, multi=False):
 
     multi: how they reach the skin or Armature modifier right above it, which is the one that this skin is mixed with.
     """
-    if multi:
-        skin = _mixed_with(obj, skin, render)
     state = _shape_keys(obj)
-    for modifier in obj.modifiers:
-        if modifier.persistent_uid == skin.persistent_uid:
-            break
-        if not (modifier.show_render if render else modifier.show_viewport):
-            continue
+    for modifier in _acting_above(obj, skin, render, multi):
         effect = _effect(modifier)
         if effect == REFUSED:
             return REFUSED, _refusal(modifier)
         if effect == MOVED:
             state = MOVED
     return state, ""
+
+
+def moved_by(obj, skin, render=False, multi=False):
+    """The name of the first modifier above that moves the points; empty if none does, but for absolute shape keys."""
+    return next((m.name for m in _acting_above(obj, skin, render, multi) if _effect(m) == MOVED), "")
+
+
+def _acting_above(obj, skin, render, multi):
+    """The modifiers that act on the points before they reach the skin."""
+    if multi:
+        skin = _mixed_with(obj, skin, render)
+    for modifier in obj.modifiers:
+        if modifier.persistent_uid == skin.persistent_uid:
+            break
+        if modifier.show_render if render else modifier.show_viewport:
+            yield modifier
 
 
 def _mixed_with(obj, skin, render):

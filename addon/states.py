@@ -51,8 +51,10 @@ def _not_bound(obj, skin):
 
 
 def _mends_of(obj, skin, armature, problem):
-    refused = stack.above(obj, skin, multi=inputs.read(skin, node_group.MULTI))[0] == stack.REFUSED
-    if refused or problem == binding.moved_too_early():
+    multi = inputs.read(skin, node_group.MULTI)
+    mover = stack.moved_by(obj, skin, multi=multi)
+    refused = stack.above(obj, skin, multi=multi)[0] == stack.REFUSED
+    if refused or (mover and problem == binding.moved_too_early(mover)):
         return ("MOVE_UP",)
     bind_to = inputs.read(skin, node_group.BIND)
     if problem != binding.nothing_bound(armature, bind_to):

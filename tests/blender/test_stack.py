@@ -322,6 +322,36 @@ def _target_of(kind):
     return None
 
 
+def test_what_needs_the_points_before_something_moves_them_is_refused_by_name():
+    tube, rig = linear()
+    skin = tube.modifiers["Two-Phase Skin"]
+    cast = tube.modifiers.new("My Cast", "CAST")
+    cast.factor = 0.2
+    tube.modifiers.move(len(tube.modifiers) - 1, 0)
+    scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+
+    def assert_refused(*words):
+        found = scene.points(tube)
+        message = inputs.read(skin, "Message")
+        assert all(word in message for word in words), message
+        skin.show_viewport = False
+        scene.assert_same(found, scene.points(tube), tube)
+        skin.show_viewport = True
+
+    rig.data.bones["bone1"].bbone_segments = 4
+    assert_refused('"My Cast"', "below")
+    rig.data.bones["bone1"].bbone_segments = 1
+    inputs.write(skin, "Bind To", "Both")
+    assert_refused('"My Cast"', "below")
+    cast.show_viewport = False
+    keys_of(tube)
+    tube.data.shape_keys.use_relative = False
+    assert_refused("Relative")
+    inputs.write(skin, "Bind To", "Vertex Groups")
+    scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
+    assert inputs.read(skin, "Message") == ""
+
+
 def test_multi_modifier():
     tube, rig = scene.tube()
     second = scene.chain(4)
