@@ -5,7 +5,8 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz bench lint extension test-extension test-foreign test-gui clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz bench lint test-gui system-packages clean
+.PHONY: extension wheels test-python test-wheel test-extension test-foreign
 
 help:           ## this list
 	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -55,14 +56,21 @@ PACKAGING = tools/venv.sh package "3.13 3.11" -r requirements/package.txt
 BPY = "$$blender" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])'
 
 extension:      ## the add-on for every platform, to install in Blender: build/extension/*.zip
-	@blender="$$($(SETUP) blender)" && python="$$($(PACKAGING))" && "$$python" tools/package/build.py --blender "$$($(BPY))"
+	@blender="$$($(SETUP) blender)" && python="$$($(PACKAGING))" && "$$python" tools/package/produce.py --blender "$$($(BPY))"
+
+wheels:         ## wheels for every platform and the source distribution, fit for an index: build/wheels
+	@python="$$($(PACKAGING))" && "$$python" tools/package/produce.py && "$$python" tools/package/sdist.py
+
+test-python: wheels ## the wheel with each NumPy from 1.23 to 2.5; the source distribution, built without a network
+	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 1800 "$$python" -m pytest tests/packages/test_python.py
 
 # the wheels' compiler and options, on systems that are not this one
 test-foreign:   ## the core's own tests for Windows under Wine, and for Linux on arm64 under QEMU
 	@python="$$($(PACKAGING))" && "$$python" tools/package/foreign.py
 
 test-extension: extension ## install it into Blender 4.2, 4.5, 5.0, 5.2 and 5.3 and compare them; needs Python 3.11 and 3.13, 5 GB
-	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest tests/packages
+	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest \
+		tests/packages/test_archives.py tests/packages/test_install.py
 
 clean:          ## remove everything that was made
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

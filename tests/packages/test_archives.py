@@ -129,7 +129,7 @@ def test_two_builds_are_the_same_to_the_last_byte(tmp_path):
     """In another folder, without anything that the first build left."""
     tree = tmp_path / "sources"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "*.so"))
-    build = [sys.executable, tree / "tools/package/build.py", "--platform", "linux-x64", "--platform", "macos-arm64"]
+    build = [sys.executable, tree / "tools/package/produce.py", "--platform", "linux-x64", "--platform", "macos-arm64"]
     done = subprocess.run(build, cwd=tree, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     for wheel in (tree / "build" / "wheels").iterdir():

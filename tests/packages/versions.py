@@ -45,7 +45,7 @@ def _older() -> Path:
     text, count = re.subn(r'(?m)^version = ".*"$', f'version = "{OLD}"', manifest.read_text(encoding="utf-8"))
     assert count == 1
     manifest.write_text(text, encoding="utf-8")
-    build = [sys.executable, tree / "tools/package/build.py", "--blender", bpy_folder(), "--platform", "linux-x64"]
+    build = [sys.executable, tree / "tools/package/produce.py", "--blender", bpy_folder(), "--platform", "linux-x64"]
     done = subprocess.run(build, cwd=tree, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return tree
