@@ -9,7 +9,7 @@ SETUP := tools/setup.sh
 .PHONY: extension wheels test-python test-wheel test-extension test-foreign
 
 help:           ## this list
-	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 	@echo "  PYTHON=3.13, PYTHON=3.11 or PYTHON=/path/to/python chooses the Python; the default is the newest of the two."
 
 demo:           ## render the comparison and the animation into build/demo/
@@ -64,13 +64,24 @@ wheels:         ## wheels for every platform and the source distribution, fit fo
 test-python: wheels ## the wheel with each NumPy from 1.23 to 2.5; the source distribution, built without a network
 	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 1800 "$$python" -m pytest tests/packages/test_python.py
 
+# its Python is not the one that built it: what is tested is what another machine gets
+test-wheel:     ## the numeric tests with this system's wheel of build/wheels
+	@python="$$(tools/venv.sh wheel "3.13 3.11" -r requirements/test.txt -r requirements/wheel.txt)" && \
+	"$$python" -m pip --disable-pip-version-check install -q --no-index --no-deps --force-reinstall \
+		--find-links build/wheels two-phase-skinning && \
+	"$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py \
+		--ignore tests/numeric/test_instructions.py  # it counts those of one compiler
+
 # the wheels' compiler and options, on systems that are not this one
 test-foreign:   ## the core's own tests for Windows under Wine, and for Linux on arm64 under QEMU
 	@python="$$($(PACKAGING))" && "$$python" tools/package/foreign.py
 
-test-extension: extension ## install it into Blender 4.2, 4.5, 5.0, 5.2 and 5.3 and compare them; needs Python 3.11 and 3.13, 5 GB
+test-extension: extension ## install it into five Blenders from 4.2 to 5.3, and with WINDOW=1 into 4.3 with a window; 6 GB
 	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest \
 		tests/packages/test_archives.py tests/packages/test_install.py
+
+system-packages: ## what the other targets need of Debian or Ubuntu; FOR="foreign window": for test-foreign, test-gui
+	@tools/system_packages.sh $(FOR)
 
 clean:          ## remove everything that was made
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

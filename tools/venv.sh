@@ -16,6 +16,7 @@ done
 [ -n "$python" ] || { echo "build/venv-$name needs Python ${versions// / or }" >&2; exit 1; }
 
 venv="build/venv-$name"
+bin() { if [ -d "$venv/bin" ]; then echo "$venv/bin"; else echo "$venv/Scripts"; fi; } # the latter on Windows
 wanted="$("$python" --version) $*"
 for argument in "$@"; do
     if [ -f "$argument" ]; then wanted="$wanted $(cat "$argument")"; fi
@@ -25,10 +26,10 @@ if [ "$(cat "$venv/.stamp" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$venv"
     mkdir -p build
     "$python" -m venv "$venv"
-    if ! "$venv/bin/python" -m pip --disable-pip-version-check install -q "$@" >"build/venv-$name.log" 2>&1; then
+    if ! "$(bin)/python" -m pip --disable-pip-version-check install -q "$@" >"build/venv-$name.log" 2>&1; then
         cat "build/venv-$name.log" >&2
         exit 1
     fi
     printf '%s' "$wanted" >"$venv/.stamp"
 fi
-printf '%s\n' "$PWD/$venv/bin/python"
+printf '%s\n' "$PWD/$(bin)/python"
