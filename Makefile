@@ -9,7 +9,7 @@ SETUP := tools/setup.sh
 .PHONY: extension wheels test-python test-wheel test-extension test-foreign
 
 help:           ## this list
-	@grep -hE '^[a-z-]+: *##' Makefile | awk -F': *## *' '{ printf "  make %-15s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:[a-z ]*##' Makefile | awk -F':[a-z ]*## *' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 	@echo "  PYTHON=3.13, PYTHON=3.11 or PYTHON=/path/to/python chooses the Python; the default is the newest of the two."
 
 demo:           ## render the comparison and the animation into build/demo/
