@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz bench lint test-gui system-packages clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui system-packages clean
 .PHONY: extension wheels test-python test-wheel test-extension test-foreign
 
 help:           ## this list
@@ -29,6 +29,9 @@ sanitize:       ## the core's tests under AddressSanitizer, UBSan, ThreadSanitiz
 
 fuzz:           ## fuzz the core with libFuzzer and the Python module with atheris, FUZZ_SECONDS=600 each; needs Clang
 	@python="$$($(SETUP) package)" && tools/fuzz.sh "$$python"
+
+soak:           ## random edits of a Rigify character in Blender: SOAK_STEPS=10000, SOAK_SEED= to replay one
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 14400 "$$python" tests/blender/soak.py $(or $(SOAK_STEPS),10000) $(SOAK_SEED)
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender

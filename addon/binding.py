@@ -26,6 +26,7 @@ class Binding:
         self.mesh = obj.data
         self.identity = ""
         self.problem = ""
+        self.damage = None  # what is wrong with the node group; None: not looked at yet
         self._set_to = None
         self._armature = None
         self._pose = None  # the joints' matrices at the last update, and where inherited scale acts
@@ -96,7 +97,7 @@ class Binding:
         if space is not None and not armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
             problem = self._too_early(modifier, state, moment) or self._place(armature, state, space, moment)
             if not problem:
-                self._update_placed(mesh, modifier, armature, state, space, moment)
+                problem = self._update_placed(mesh, modifier, armature, state, space, moment)
         self._tell(modifier, problem)
         if problem or space is None or armature.data.is_editmode:
             self._write_nothing(mesh, modifier, moment)
@@ -117,6 +118,12 @@ class Binding:
         self.forget()
         self._write_nothing(self.object.data, modifier, moment)
         self._tell(modifier, problem)
+
+    def give_up(self, problem):
+        """The same for a skin of which not even the inputs can be read."""
+        self.forget()
+        self.problem = problem
+        remove_attributes(self.object.data, self.identity)
 
     def _bind(self, mesh, modifier, armature, moment):
         """Gather what the vertex groups say, unless it is known. Returns what is wrong, in words, or nothing."""
@@ -203,6 +210,10 @@ class Binding:
         live = moment.evaluated(self.object).modifiers.get(modifier.name, modifier)
         settings = stages.settings(live)
         world = self._joints.world(moment.pose(armature), self._bound_to[2], moment.evaluated(armature))
+        if not np.isfinite(world).all():
+            joint = int(np.argmin(np.isfinite(world).all(axis=(1, 2))))
+            text = rpt_('The pose of bone "{bone}" has a number that is not finite: clear its transforms')
+            return text.format(bone=self._joints.skeleton.names[joint])
         self._pose = world, settings.inherited
         blend = stages.blend(self.object, live, self._bound_to[1])
         per_vertex = state == stack.MOVED or mesh.is_editmode
@@ -213,6 +224,7 @@ class Binding:
             pose |= {"threads": preferences.threads(), **self._joints.associated}
             self._write(mesh, modifier, per_vertex, pose, settings, blend)
             self._written = now
+        return ""
 
     def _is_news(self, now, moment):
         """Whether to write. Two scenes that show the mesh at different frames each see what the other has written; if

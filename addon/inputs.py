@@ -19,12 +19,26 @@ import bpy
 
 from . import compat, node_group
 
+_TYPES = {
+    "NodeSocketObject": bpy.types.Object,
+    "NodeSocketFloat": (float, int),
+    "NodeSocketBool": (bool, int),
+    "NodeSocketString": str,
+}
+_NOTHING = {"NodeSocketObject": None, "NodeSocketFloat": 0.0, "NodeSocketBool": False, "NodeSocketString": ""}
+
 
 def read(modifier, name):
     """The value of the input: a menu gives its item's name, an object input the object or None."""
     identifier, kind = _socket(modifier, name)
-    value = compat.input_get(modifier, identifier)
-    return _menu_name(name, value) if kind == "NodeSocketMenu" else value
+    try:
+        value = compat.input_get(modifier, identifier)
+    except (UnicodeDecodeError, KeyError):  # a text that is none, or a property that somebody removed
+        value = None
+    if kind == "NodeSocketMenu":
+        return _menu_name(name, value)
+    # A property that was written by hand can have any type.
+    return value if isinstance(value, _TYPES[kind]) else _NOTHING[kind]
 
 
 def has(modifier, name):
@@ -79,7 +93,7 @@ def _menu_name(name, value):
     items = node_group.MENUS[name]
     if isinstance(value, str):
         return value if value in items else items[0]
-    return items[value] if 0 <= value < len(items) else items[0]
+    return items[value] if isinstance(value, int) and 0 <= value < len(items) else items[0]
 
 
 def _menu_value(name, value):

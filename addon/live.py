@@ -6,18 +6,21 @@ without them. So what is written here is seen in the same update, and a handler 
 """
 
 import contextlib
+import re
 import threading
 import traceback
 import uuid
 
 import bpy
 from bpy.app.handlers import persistent
+from bpy.app.translations import pgettext_rpt as rpt_
 
 from . import binding, inputs, moment, node_group, pace, preferences, stack
 from .native import tps
 
 IDLE = 0.3  # seconds after which nobody is dragging a slider
 PAUSE = 0.02  # seconds that are left to others between two steps of what is done when idle
+_IDENTITY = re.compile("[0-9a-f]{8}")
 
 
 class _Skins:
@@ -40,7 +43,7 @@ class _Skins:
         count = len(bpy.data.node_groups)
         if count != self.groups_counted:
             self.groups_counted = count
-            had, self.groups = self.groups, any(node_group.MARK in tree for tree in bpy.data.node_groups)
+            had, self.groups = self.groups, any(map(node_group.version_of, bpy.data.node_groups))
             if self.groups:
                 node_group.bring_up_to_date()
             if self.groups and not had:
@@ -60,12 +63,14 @@ class _Skins:
                 key = obj.session_uid, modifier.persistent_uid
                 if key not in self.bindings:
                     self.bindings[key] = binding.Binding(obj, modifier)
-                    self._identify(self.bindings[key], modifier)
+                    if not node_group.damage(modifier.node_group):
+                        self._identify(self.bindings[key], modifier)
 
     def _identify(self, skin, modifier):
-        """Give a skin that has none, or a copy's, an identity of its own: its attributes must not be another's."""
+        """Give a skin that has none, or a copy's, an identity of its own: its attributes must not be another's. One
+        that was written by hand is none: it need not fit into an attribute's name."""
         identity = inputs.read(modifier, node_group.IDENTITY)
-        if not identity or identity in self._identities(skin):
+        if not _IDENTITY.fullmatch(identity) or identity in self._identities(skin):
             identity = uuid.uuid4().hex[:8]
             inputs.write(modifier, node_group.IDENTITY, identity)
         skin.identity = identity
@@ -103,11 +108,20 @@ class _Skins:
 
     def _update_one(self, skin, modifier, now):
         skin.mesh = skin.object.data
+        tree = modifier.node_group
+        if skin.damage is None or now.changes.touched(tree):
+            node_group.forget(tree)
+            skin.damage = node_group.damage(tree)
+        if skin.damage:
+            skin.give_up(skin.damage)
+            return
+        if inputs.read(modifier, node_group.IDENTITY) != skin.identity:
+            self._identify(skin, modifier)
         try:
             skin.update(modifier, now)
         except Exception as error:  # one skin that fails must not leave the others behind
-            problem = f"This pose cannot be computed: {error}"
-            if problem != skin.problem:  # once, not at each update
+            problem = rpt_("This pose cannot be computed: {error}").format(error=error)
+            if problem != skin.problem and not isinstance(error, ValueError):  # once, not at each update
                 traceback.print_exc()
             skin.fail(modifier, problem, now)
 

@@ -15,6 +15,7 @@ and the vertex group act in the nodes: they are animated without any help from P
 """
 
 import bpy
+from bpy.app.translations import pgettext_rpt as rpt_
 
 from . import compat, native
 
@@ -92,6 +93,7 @@ _INPUTS = (
     (MESSAGE, "NodeSocketString", "What is wrong"),
 )
 HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, GROUP_STATE, MESSAGE}
+_OPTIONAL = {BLEND, SHOW, STAGE, GROUP_STATE}  # groups of older versions lack them
 GROUP_THERE, NO_GROUP, GROUP_MISSING = 0.0, -1.0, 1.0
 SLIDERS = {BLEND: 1.0, FACTOR: 1.0, GROUP: 1.0, STAGE: 3.0}  # each from 0 to this, where it is at first
 _FIELDS = {BLEND, GROUP}  # a value or a vertex group
@@ -104,12 +106,38 @@ _PANELS = (
 
 def is_skin(modifier):
     """Whether a modifier is a Two-Phase Skin."""
-    return modifier.type == "NODES" and modifier.node_group is not None and MARK in modifier.node_group
+    return modifier.type == "NODES" and modifier.node_group is not None and version_of(modifier.node_group) > 0
+
+
+def version_of(tree):
+    """Which version of the node group a tree is; 0 if it is none, whatever it is marked with."""
+    mark = tree.get(MARK)
+    return mark if isinstance(mark, int) and tree.bl_idname == "GeometryNodeTree" else 0
+
+
+def damage(tree):
+    """Why a node group cannot be used that was edited by hand, in words; empty if it can."""
+    found = {item.name: item.socket_type for item in _input_items(tree)}
+    for name, kind in (("Geometry", "NodeSocketGeometry"), *(each[:2] for each in _INPUTS)):
+        if found.get(name, kind if name in _OPTIONAL else None) != kind:
+            text = rpt_(
+                'The node group was edited: its input "{name}" is missing or of another type. '
+                "Remove the modifier, and add Two-Phase Skin again"
+            )
+            return text.format(name=name)
+    return ""
+
+
+def forget(tree):
+    """Look at the inputs of a node tree anew: it was edited."""
+    uid = tree.original.session_uid
+    for key in [key for key in _sockets if key[0] == uid]:
+        del _sockets[key]
 
 
 def newer_maker(tree):
     """The version of the extension that made the group, if this one does not know all of it, else empty."""
-    return str(tree.get(MAKER, "")) if tree[MARK] > VERSION else ""
+    return str(tree.get(MAKER, "")) if version_of(tree) > VERSION else ""
 
 
 def sockets(tree):
@@ -136,7 +164,7 @@ _sockets = {}
 def ensure():
     """The file's own node group, made if there is none."""
     for tree in bpy.data.node_groups:
-        if tree.get(MARK) == VERSION and _ours(tree):
+        if version_of(tree) == VERSION and _ours(tree) and not damage(tree):
             return tree
     tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree.is_modifier = True
@@ -153,7 +181,7 @@ def bring_up_to_date():
     what they lack has its default.
     """
     for tree in bpy.data.node_groups:
-        if MARK in tree and tree[MARK] < VERSION and _ours(tree):
+        if 0 < version_of(tree) < VERSION and _ours(tree) and not damage(tree):
             present = set(sockets(tree))
             tree.nodes.clear()
             _build(tree)

@@ -163,14 +163,15 @@ def add_skins(obj, armature, method, context):
 
 
 def skins_of(obj):
-    return [modifier for modifier in obj.modifiers if node_group.is_skin(modifier)]
+    """The skins of an object, but for those whose node group is damaged: they can only be removed."""
+    return [m for m in obj.modifiers if node_group.is_skin(m) and not node_group.damage(m.node_group)]
 
 
 def stands_for(obj):
     """Skin's name -> the Armature modifier in whose place it acts: the next of its armature, or one above."""
-    result, order = {}, list(obj.modifiers)
+    result, order, skins = {}, list(obj.modifiers), skins_of(obj)
     for index, skin in enumerate(order):
-        if node_group.is_skin(skin):
+        if skin in skins:
             armature = inputs.read(skin, node_group.ARMATURE)
             for modifier in order[index:] + order[:index]:
                 if modifier.type == "ARMATURE" and modifier.object == armature and modifier not in result.values():

@@ -32,7 +32,7 @@ def settings(modifier):
 def _stage(modifier, method):
     choice = inputs.read_or_default(modifier, node_group.SHOW)
     stage = inputs.read_or_default(modifier, node_group.STAGE) if choice == "By Stage" else _SHOWN[choice]
-    stage = min(max(float(stage), 0.0), FINAL)
+    stage = min(max(float(stage), 0.0), FINAL) if stage == stage else 0.0  # what is no number counts as 0
     return FINAL * min(stage, 1.0) if method == "linear" else stage
 
 
@@ -71,7 +71,8 @@ def blend(obj, modifier, weights):
     """
     name = inputs.read_group(modifier, node_group.BLEND) if inputs.has(modifier, node_group.BLEND) else ""
     if not name:
-        return min(max(float(inputs.read_or_default(modifier, node_group.BLEND)), 0.0), 1.0)
+        value = float(inputs.read_or_default(modifier, node_group.BLEND))
+        return min(max(value, 0.0), 1.0) if value == value else 0.0  # what is no number counts as 0
     index = obj.vertex_groups.find(name)
     if index >= 0:
         return np.clip(weights.of_group(index), 0, 1)

@@ -22,6 +22,8 @@ def of(obj, skin):
     """Everything that is off with a skin, the worst first."""
     if native.PROBLEM:
         return [State(native.PROBLEM)]
+    if damage := node_group.damage(skin.node_group):
+        return [State(damage)]
     found = list(_not_bound(obj, skin)) or list(_unfamiliar(obj, skin))
     return list(_newer(skin)) + found + list(_linked(obj)) + list(_choices(obj, skin))
 

@@ -138,7 +138,7 @@ def yardstick(obj, preserve_volume=False):
         if modifier.type == "ARMATURE":
             modifier.show_viewport = True
             modifier.use_deform_preserve_volume = preserve_volume
-        elif modifier.type == "NODES" and modifier.node_group.name.startswith("Two-Phase Skin"):
+        elif modifier.type == "NODES" and "two_phase_skin" in modifier.node_group:
             modifier.show_viewport = False
     bpy.context.view_layer.update()
     result = points(obj)
