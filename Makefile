@@ -41,9 +41,12 @@ test-numeric:   ## the tests that need no Blender
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender
 
-test-gui:       ## checks in a real Blender window and pictures of it, in build/gui/; needs root
+test-gui:       ## checks in a real Blender window, its pictures in build/gui/; needs root. FIGURES=1: for the manual too
 	@$(MAKE) --no-print-directory extension
-	@python="$$($(SETUP) blender)" && "$$python" tools/test_gui.py build/extension
+	@python="$$($(SETUP) blender)" && "$$python" tools/test_gui.py build/extension $(if $(FIGURES),--figures)
+
+docs:           ## the manual as a site, with all its links checked: build/site/index.html
+	@python="$$(tools/venv.sh docs "3.13 3.11" -r requirements/docs.txt)" && "$$python" -m mkdocs build --strict && echo build/site/index.html
 
 # its requirements are installed here, since nothing else needs them
 bench:          ## measure the speed beside other programs and write docs/performance.md; QUICK=1: less than 2 minutes

@@ -9,9 +9,9 @@ from bpy.props import EnumProperty
 from . import bone_settings, live
 
 _ROLES = {
-    "weighted": ("GROUP_VERTEX", "{object}: weighted, vertices hang on it"),
-    "support": ("CON_ARMATURE", "{object}: support joint, only bones below it have vertices"),
-    "unused": ("RADIOBUT_OFF", "{object}: not used, no vertices on it or below it"),
+    "weighted": ("GROUP_VERTEX", "{object}: weighted", "Vertices hang on it"),
+    "support": ("CON_ARMATURE", "{object}: support joint", "Vertices hang on bones below it"),
+    "unused": ("RADIOBUT_OFF", "{object}: not used", "No vertices, not below it either"),
 }
 _MOST_SKINS = 5  # whose roles are listed
 
@@ -37,8 +37,10 @@ def _draw_roles(layout, bone, armature):
     if not roles:
         _note(layout, "No Two-Phase Skin follows this armature", "INFO")
     for name, role in roles[:_MOST_SKINS]:
-        icon, text = _ROLES[role]
-        layout.label(text=iface_(text).format(object=name), icon=icon, translate=False)
+        icon, text, reason = _ROLES[role]
+        column = layout.column(align=True)
+        column.label(text=iface_(text).format(object=name), icon=icon, translate=False)
+        _note(column, reason, "BLANK1")
     if len(roles) > _MOST_SKINS:
         text = iface_("and {count} more").format(count=len(roles) - _MOST_SKINS)
         layout.label(text=text, icon="BLANK1", translate=False)

@@ -1,7 +1,8 @@
-"""The checks in a real Blender window: python tools/test_gui.py ARCHIVES [OUT]
+"""The checks in a real Blender window: python tools/test_gui.py ARCHIVES [OUT] [--figures]
 
 ARCHIVES is the folder with the built extension. The pictures go to OUT, build/gui by default. What the checks found is
 printed, and everything that Blender printed about errors in panels, menus and handlers: nothing there is expected.
+--figures copies the pictures that the manual shows to docs/figures/ if all is well.
 """
 
 import os
@@ -37,5 +38,17 @@ def main(archives: Path, out: Path) -> int:
     return int(bool(status or failed or errors or not passed))
 
 
+def copy_figures(out: Path) -> None:
+    """The pictures that the manual's pages name: figures/manual_NAME.png is NAME.png of the run."""
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "manual").glob("*.md"))
+    for name in sorted(set(re.findall(r"figures/manual_(\w+\.png)", pages))):
+        shutil.copy(out / name, ROOT / "docs" / "figures" / f"manual_{name}")
+
+
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "build" / "gui"))
+    arguments = [Path(argument) for argument in sys.argv[1:] if not argument.startswith("--")]
+    folder = arguments[1] if len(arguments) > 1 else ROOT / "build" / "gui"
+    status = main(arguments[0], folder)
+    if status == 0 and "--figures" in sys.argv:
+        copy_figures(folder)
+    sys.exit(status)

@@ -10,6 +10,7 @@ import window
 
 EXTENSION = "bl_ext.user_default.two_phase_skin"
 TAB = "Two-Phase Skin"
+VIEW = (62, 84, 1258, 810)  # of the screen, the 3D view without its headers and its tools
 
 
 def extension(module):
@@ -53,7 +54,7 @@ def check_it_installs_from_disk():
     yield window.move(window.area("VIEW_3D"), 650, 500)
     bpy.ops.preferences.addon_show(module=EXTENSION)
     yield 1.5
-    window.picture("preferences")
+    window.picture("preferences", (480, 480, 515, 180))
     preferences = bpy.context.window_manager.windows[-1]
     with bpy.context.temp_override(window=preferences):
         bpy.ops.wm.window_close()
@@ -66,20 +67,20 @@ def check_the_menu_adds_it_by_a_click():
     scenes.pose(rig)
     scenes.look()
     yield from panel_of_modifier()
-    window.picture("before")
+    window.picture("before", VIEW)
     with window.context():
         bpy.ops.ed.undo_push(message="Before")
     editor = window.area("PROPERTIES")
     with bpy.context.temp_override(window=window.window(), area=editor, region=window.region(editor)):
         bpy.ops.wm.call_menu(name="OBJECT_MT_modifier_add_deform")
     yield window.DRAWN
-    window.picture("add_modifier")
+    window.picture("add_modifier", (480, 300, 1120, 600))
     yield window.type_text("two")  # the menu's own search
     yield window.key("Return")
     yield from window.until(lambda: len(obj.modifiers) == 2)
     assert [m.name for m in obj.modifiers] == ["Two-Phase Skin", "Armature"]
     assert not obj.modifiers["Armature"].show_viewport and deformed(obj)
-    window.picture("added")
+    window.picture("added", (480, 30, 1120, 870))
     with window.context():
         bpy.ops.ed.undo()
     yield window.redraw()
@@ -127,12 +128,11 @@ def check_phases():
     inputs = extension("inputs")
     skin = obj.modifiers["Two-Phase Skin"]
     shapes = []
-    view = window.area("VIEW_3D")
     for name, item in (("rest", "Rest"), ("phase1", "After Phase 1"), ("phase2", "After Phase 2"), ("final", "Final")):
         inputs.write(skin, "Show", item)
         yield window.redraw()
         shapes.append(points(obj))
-        window.picture(f"show_{name}", window.region(view))
+        window.picture(f"show_{name}", (560, 200, 560, 520))
     assert all(np.abs(a - b).max() > 0.02 for a, b in pairwise(shapes))
 
 
@@ -151,7 +151,7 @@ def check_bones():
     yield window.show_properties("BONE")
     yield window.show_sidebar(TAB)
     yield window.redraw()
-    window.picture("bones")
+    window.picture("bones", (560, 84, 1040, 700))
     with window.context():
         bpy.ops.pose.two_phase_skin_set(setting="two_phase_skin_rigid", value="OFF")
     yield window.redraw()
@@ -164,10 +164,10 @@ def check_bones():
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def _click_button(text_of_panel):
+def _click_button(place, condition):
     """Press a button of the sidebar's panel; its place was looked up in a picture."""
     side = window.region(window.area("VIEW_3D"), "UI")
-    return window.click(side, side.width * 0.45, text_of_panel)
+    return window.click_until(side, side.width * 0.45, place, condition)
 
 
 def check_buttons_mend_what_is_off():
@@ -179,22 +179,22 @@ def check_buttons_mend_what_is_off():
     obj.modifiers["Armature"].show_viewport = True
     yield from panel_of_modifier()
     window.picture("state_doubled")
-    yield _click_button(90)
-    yield from window.until(lambda: not obj.modifiers["Armature"].show_viewport)
+    yield from _click_button(90, lambda: not obj.modifiers["Armature"].show_viewport)
     obj.vertex_groups.clear()
     yield window.redraw()
     yield window.redraw()
-    window.picture("state_no_weights")
+    window.picture("state_no_weights", (1035, 84, 255, 230))
     assert not deformed(obj)
-    yield _click_button(138)
-    yield from window.until(lambda: len(obj.vertex_groups) == 3)
+    yield from _click_button(138, lambda: len(obj.vertex_groups) == 3)
     assert deformed(obj)
     extension("inputs").write(obj.modifiers[0], "Armature", None)
     yield window.redraw()
     yield window.redraw()
     window.picture("state_no_armature")
-    yield _click_button(75)
-    window.picture("choose_armature")
+    side = window.region(window.area("VIEW_3D"), "UI")
+    yield window.click(side, side.width * 0.45, 75)
+    yield 1.0
+    window.picture("choose_armature", VIEW)
     yield window.key("Return")
     yield from window.until(lambda: deformed(obj))
 
@@ -207,12 +207,10 @@ def check_compare():
     rig.hide_set(True)
     add()
     yield from panel_of_modifier()
-    side = window.region(window.area("VIEW_3D"), "UI")
-    yield window.click(side, side.width * 0.45, 71)
-    yield from window.until(lambda: extension("heat_map").current()[0] is not None)
+    yield from _click_button(71, lambda: extension("heat_map").current()[0] is not None)
     comparison, stale = extension("heat_map").current()
     assert comparison.object == obj and not stale
-    window.picture("compare")
+    window.picture("compare", VIEW)
     rig.pose.bones["lower"].rotation_euler.x = 0.3
     yield window.redraw()
     assert extension("heat_map").current()[1]
@@ -230,13 +228,14 @@ def check_esc_stops_a_bake_and_undo_takes_one_back():
     add()
     yield from panel_of_modifier()
     before = bpy.data.objects.keys(), bpy.data.meshes.keys(), bpy.context.scene.frame_current
+    yield window.move(window.area("VIEW_3D"), 660, 450)
     with window.context():
         bpy.ops.object.two_phase_skin_bake("INVOKE_DEFAULT")
     yield window.DRAWN
-    window.picture("bake")
+    window.picture("bake", (460, 380, 420, 280))
     yield window.key("Return")
     yield from window.until(lambda: bpy.context.scene.frame_current > 2)
-    window.picture("bake_progress")
+    window.picture("bake_progress", (0, 900, 700, 100))
     yield window.key("Escape")
     yield from window.until(
         lambda: (bpy.data.objects.keys(), bpy.data.meshes.keys(), bpy.context.scene.frame_current) == before
@@ -262,7 +261,7 @@ def check_esc_stops_reading_the_weights_of_a_large_mesh():
     with window.context():
         assert bpy.ops.object.two_phase_skin_add("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield 0.6
-    window.picture("bind_progress")
+    window.picture("bind_progress", (0, 900, 700, 100))
     yield window.key("Escape")
     yield from window.until(lambda: not window.window().modal_operators)
     assert [m.type for m in obj.modifiers] == ["ARMATURE"]
@@ -270,6 +269,43 @@ def check_esc_stops_reading_the_weights_of_a_large_mesh():
         bpy.ops.object.two_phase_skin_add("INVOKE_DEFAULT")
     yield from window.until(lambda: len(obj.modifiers) == 2)
     assert deformed(obj)
+
+
+def check_large_meshes_wait_in_playback():
+    scenes.empty()
+    obj, rig = scenes.arm()
+    scenes.animate(rig, 200)
+    add()
+    preferences = bpy.context.preferences.addons[EXTENSION].preferences
+    preferences.large, preferences.playback = 100, "WHEN_PAUSED"
+    yield window.redraw()
+    before = points(obj)
+    with window.context():
+        bpy.ops.screen.animation_play()
+    yield from window.until(lambda: bpy.context.scene.frame_current > 10)
+    assert np.array_equal(points(obj), before)
+    with window.context():
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+    yield from window.until(lambda: not np.array_equal(points(obj), before))
+    preferences.playback = "EVERY_SECOND"
+    seen = []
+    with window.context():
+        bpy.ops.screen.animation_play()
+    for _ in range(30):
+        yield 0.1
+        if not seen or not np.array_equal(points(obj), seen[-1]):
+            seen.append(points(obj))
+    assert 3 <= len(seen) <= 7, len(seen)  # in three seconds or a little more
+    preferences.playback = "EACH_FRAME"
+    seen = []
+    for _ in range(20):
+        yield 0.1
+        seen.append(points(obj)[-1].tobytes())
+    assert len(set(seen)) > 6
+    with window.context():
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+    preferences.large = 500_000
+    yield window.redraw()
 
 
 def check_overlay():
@@ -286,7 +322,7 @@ def check_overlay():
     with window.context():
         bpy.ops.wm.call_panel(name="VIEW3D_PT_overlay", keep_open=True)
     yield window.DRAWN
-    window.picture("overlay")
+    window.picture("overlay", (480, 84, 620, 916))
     yield window.key("Escape")
     settings.support = settings.compensating = settings.intermediate = False
 
@@ -344,6 +380,47 @@ def check_linked_data():
     (window.OUT / "library.blend").unlink()
 
 
+def check_recipes_on_the_rigify_human():
+    """The pictures of docs/manual/recipes.md; tests/blender/test_ui_recipes.py checks what it says."""
+    scenes.empty()
+    with window.context():
+        body, rig = scenes.human()
+        scenes.activate(body)
+        bpy.ops.object.two_phase_skin_add()
+        bpy.context.scene.transform_orientation_slots[0].type = "LOCAL"
+    rig.hide_set(True)
+    scenes.activate(body)
+    scenes.look(1.5, at=(0.52, 0, 1.45), front=True)
+    yield window.show_sidebar()
+    yield window.show_sidebar(TAB)
+    rig.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+    rig.pose.bones["upper_arm_fk.L"].scale = (0.8, 1.4, 0.8)
+    rig.pose.bones["forearm_fk.L"].rotation_mode = "XYZ"
+    rig.pose.bones["forearm_fk.L"].rotation_euler = (1.6, 0.9, 0)
+    yield window.redraw()
+    with window.context():
+        assert bpy.ops.object.two_phase_skin_compare() == {"FINISHED"}
+    yield window.redraw()
+    window.picture("recipe_stretch", VIEW)
+    with window.context():
+        bpy.ops.object.two_phase_skin_compare_hide()
+    rig.pose.bones["upper_arm_fk.L"].scale = (1, 1, 1)
+    rig.pose.bones["forearm_fk.L"].rotation_euler = (0, 0, 0)
+    rig.hide_set(False)
+    scenes.activate(rig)
+    bpy.context.window_manager.two_phase_skin_overlay.support = True
+    with window.context():
+        bpy.ops.object.mode_set(mode="POSE")
+    rig.data.bones.active = rig.data.bones["torso"]
+    rig.pose.bones["torso"].scale = (1.4, 0.7, 1.4)
+    scenes.look(3.6, at=(0, 0, 1.0), front=True)
+    yield window.redraw()
+    window.picture("recipe_support", VIEW)
+    bpy.context.window_manager.two_phase_skin_overlay.support = False
+    with window.context():
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
 ALL = [
     check_it_installs_from_disk,
     check_the_menu_adds_it_by_a_click,
@@ -355,7 +432,9 @@ ALL = [
     check_compare,
     check_esc_stops_a_bake_and_undo_takes_one_back,
     check_esc_stops_reading_the_weights_of_a_large_mesh,
+    check_large_meshes_wait_in_playback,
     check_overlay,
     check_panels_draw_in_every_state,
     check_linked_data,
+    check_recipes_on_the_rigify_human,
 ]

@@ -1,5 +1,8 @@
 """The scenes that the checks in a window look at."""
 
+import sys
+from pathlib import Path
+
 import bpy
 import numpy as np
 import window
@@ -87,13 +90,26 @@ def activate(obj, *others):
     layer.objects.active = obj
 
 
-def look(distance=9.0, at=(0.0, -0.3, 1.9)):
-    """The 3D view from the front and a little from above."""
+def look(distance=9.0, at=(0.0, -0.3, 1.9), front=False):
+    """The 3D view from a corner and a little above, or straight from the front."""
     view = window.area("VIEW_3D").spaces.active
     view.region_3d.view_perspective = "PERSP"
-    view.region_3d.view_rotation = (0.74, 0.55, 0.23, 0.31)
+    view.region_3d.view_rotation = (0.7071, 0.7071, 0, 0) if front else (0.74, 0.55, 0.23, 0.31)
     view.region_3d.view_location, view.region_3d.view_distance = at, distance
     view.overlay.show_floor = view.overlay.show_axis_x = view.overlay.show_axis_y = False
+
+
+def human():
+    """The Rigify human and its body, as the demo makes them."""
+    root = str(Path(__file__).resolve().parents[2])
+    if root not in sys.path:
+        sys.path.append(root)
+    from demo import rig_scene
+
+    rig = rig_scene.generate_rig()
+    body = rig_scene.make_body(rig)
+    rig_scene.bind(body, rig)
+    return body, rig
 
 
 def animate(rig, frames):

@@ -13,7 +13,7 @@ import bpy
 
 OUT = Path(os.environ["WINDOW_OUT"])
 DRAWN = 0.6  # seconds after which Blender has drawn what was changed
-CLICKED = 1.6  # seconds after which it has done what a click asks for
+CLICKED = 1.8  # seconds after which it has done what a click asks for
 
 
 def run(checks):
@@ -82,11 +82,17 @@ def redraw():
 
 
 def picture(name, of=None):
-    """A picture of the whole screen, or of an area or a region."""
+    """A picture of the whole screen, or of an area or a region, or of a box: left, top, width, height."""
     crop = []
     if of is not None:
-        crop = ["-crop", f"{of.width}x{of.height}+{of.x}+{window().height - of.y - of.height}", "+repage"]
-    subprocess.run(["import", "-window", "root", *crop, str(OUT / f"{name}.png")], check=True)
+        left, top, width, height = of if isinstance(of, tuple) else _box(of)
+        crop = ["-crop", f"{width}x{height}+{left}+{top}", "+repage"]
+    small = ["-strip", "+dither", "-colors", "200", "-depth", "8"]
+    subprocess.run(["import", "-window", "root", *crop, *small, str(OUT / f"{name}.png")], check=True)
+
+
+def _box(of):
+    return of.x, window().height - of.y - of.height, of.width, of.height
 
 
 def click(of, x, y, button=1):
@@ -94,8 +100,21 @@ def click(of, x, y, button=1):
     _pointer(of, -200, y)
     there = ["sleep", "0.4", "mousemove_relative", "--", str(int(x) + 200), "0"]
     stay = ["sleep", "0.3", "mousemove_relative", "2", "0", "sleep", "0.3"]
-    subprocess.Popen(["xdotool", *there, *stay, "click", str(button)])
+    press = ["mousedown", str(button), "sleep", "0.15", "mouseup", str(button)]
+    subprocess.Popen(["xdotool", *there, *stay, *press])
     return CLICKED
+
+
+def click_until(of, x, y, condition):
+    """Click, and once or twice more if the machine is so busy that a click gets lost."""
+    for _ in range(3):
+        yield click(of, x, y)
+        for _ in range(15):
+            if condition():
+                yield redraw()
+                return
+            yield 0.3
+    raise AssertionError(f"a click at {x}, {y} had no effect")
 
 
 def move(of, x, y):
