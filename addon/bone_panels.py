@@ -46,6 +46,17 @@ def _draw_roles(layout, bone, armature):
         layout.label(text=text, icon="BLANK1", translate=False)
 
 
+def _draw_selected(layout, context):
+    """The same settings for all selected bones."""
+    count = len(context.selected_pose_bones or ())
+    column = layout.column(align=True)
+    column.label(text=iface_("Selected Bones: {count}").format(count=count), translate=False)
+    column.operator(POSE_OT_two_phase_skin_copy.bl_idname, text="Copy from Active", icon="COPYDOWN")
+    for identifier, (name, _description, _items) in bone_settings.PROPERTIES.items():
+        properties = column.operator_menu_enum(POSE_OT_two_phase_skin_set.bl_idname, "value", text=name)
+        properties.setting = identifier
+
+
 def _note(layout, text, icon):
     row = layout.row()
     row.active = False
@@ -66,6 +77,8 @@ class BONE_PT_two_phase_skin(bpy.types.Panel):
     def draw(self, context):
         obj = context.object
         _draw(self.layout, context.bone, obj if obj is not None and obj.type == "ARMATURE" else None)
+        if context.mode == "POSE":
+            _draw_selected(self.layout, context)
 
 
 class VIEW3D_PT_two_phase_skin_bone(bpy.types.Panel):
@@ -86,14 +99,7 @@ class VIEW3D_PT_two_phase_skin_bone(bpy.types.Panel):
             return
         self.layout.label(text=pose_bone.name, icon="BONE_DATA", translate=False)
         _draw(self.layout, pose_bone.bone, pose_bone.id_data)
-        count = len(context.selected_pose_bones or ())
-        column = self.layout.column(align=True)
-        column.label(text=iface_("{count} selected bones:").format(count=count), translate=False)
-        column.operator(POSE_OT_two_phase_skin_copy.bl_idname, text="Copy from Active", icon="COPYDOWN")
-        for identifier, (name, _description, _items) in bone_settings.PROPERTIES.items():
-            row = column.row(align=True)
-            properties = row.operator_menu_enum(POSE_OT_two_phase_skin_set.bl_idname, "value", text=name)
-            properties.setting = identifier
+        _draw_selected(self.layout, context)
 
 
 class _OnBones:

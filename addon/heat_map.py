@@ -188,8 +188,7 @@ def _draw_legend():
     if comparison is None or not context.space_data.overlay.show_overlays:
         return
     scale = context.preferences.system.ui_scale
-    tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
-    x, y = tools + 20 * scale, 24 * scale
+    x, y = _corner(context.area, scale)
     texts = [f"{label}: {value}" for label, value in lines_of(comparison, context.scene)]
     if stale:
         texts.append(rpt_("The pose has changed: compare again"))
@@ -198,6 +197,14 @@ def _draw_legend():
     for text in (*reversed(texts), title):
         _text(text, x, y, scale)
         y += _LINE * scale
+
+
+def _corner(area, scale):
+    """The lower left corner that Blender's own things leave free: the tools, and the panel of the last operator."""
+    sizes = {region.type: region for region in area.regions if region.width > 1 and region.height > 1}
+    left = sizes["TOOLS"].width if "TOOLS" in sizes else 0
+    below = sizes["HUD"].y + sizes["HUD"].height - area.y if "HUD" in sizes else 0
+    return left + 20 * scale, below + 24 * scale
 
 
 def _draw_bar(x, y, comparison, scene, scale):

@@ -40,8 +40,18 @@ def _draw_tools(layout, context, obj):
             split.label(text=label, translate=False)
             split.label(text=value, translate=False)
     layout.operator(bake.OBJECT_OT_two_phase_skin_bake.bl_idname, text="Bake", icon="REC")
-    convert_back = layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text="Convert to Armature")
-    convert_back.to, convert_back.scope = "ARMATURE", "ACTIVE"
+    several = len(operators.meshes_of(context)) > 1
+    text = iface_("Convert Selected to Armature") if several else iface_("Convert to Armature")
+    back = layout.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text=text, translate=False)
+    back.to, back.scope = "ARMATURE", "SELECTED" if several else "ACTIVE"
+
+
+def _draw_armature(layout):
+    """What one can do with all meshes of the active armature."""
+    column = layout.column(align=True)
+    for to, text in (("TWO_PHASE", "All Meshes to Two-Phase Skin"), ("ARMATURE", "All Meshes to Armature")):
+        button = column.operator(convert.OBJECT_OT_two_phase_skin_convert.bl_idname, text=text)
+        button.to, button.scope = to, "RIG"
 
 
 def _draw_skin(layout, context, obj, skin, named):
@@ -99,7 +109,9 @@ class VIEW3D_PT_two_phase_skin(bpy.types.Panel):
 
     def draw(self, context):
         obj = context.object
-        if obj is None or obj.type != "MESH":
+        if obj is not None and obj.type == "ARMATURE":
+            _draw_armature(self.layout)
+        elif obj is None or obj.type != "MESH":
             self.layout.label(text=iface_("Select a mesh"), icon="INFO")
         else:
             _draw(self.layout, context, obj)
