@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui system-packages clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui docs system-packages clean
 .PHONY: extension wheels test-python test-wheel test-extension test-foreign
 
 help:           ## this list
