@@ -183,6 +183,24 @@ def test_weights_that_do_not_sum_to_one_and_vertices_in_no_group():
     assert_follows(tube)
 
 
+def test_vertex_groups_that_are_added_moved_sorted_renamed_and_deleted():
+    tube, _rig = linear()
+    scene.activate(tube)
+    scene.points(tube)
+    for change in (
+        lambda: tube.vertex_groups.new(name="another").add([3, 4], 0.5, "REPLACE"),
+        lambda: bpy.ops.object.vertex_group_move(direction="UP"),
+        lambda: bpy.ops.object.vertex_group_sort(sort_type="NAME"),
+        lambda: setattr(tube.vertex_groups["another"], "name", "bone9"),
+        lambda: setattr(tube.vertex_groups["bone1"], "name", "lost"),
+        lambda: setattr(tube.vertex_groups["lost"], "name", "bone1"),
+        lambda: tube.vertex_groups.remove(tube.vertex_groups["bone0"]),
+        lambda: bpy.ops.object.vertex_group_remove(all=True),
+    ):
+        change()
+        assert_follows(tube)
+
+
 def test_use_deform():
     tube, rig = linear()
     rig.data.bones["bone1"].use_deform = False
