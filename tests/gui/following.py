@@ -18,7 +18,10 @@ STEPS = 15  # of the pointer from one place to the next
 
 def points():
     arm = bpy.data.objects["Arm"]
-    mesh = arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    return points_of(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)
+
+
+def points_of(mesh):
     found = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertices.foreach_get("co", found.reshape(-1))
     return found
@@ -208,10 +211,69 @@ def check_playback_draws_the_frame_it_is_at():
         assert distance(found, yardstick()) <= 4 * LEAST, frame
 
 
+class Recorder(bpy.types.RenderEngine):
+    """A render engine that paints nothing and keeps the points that Blender hands to it."""
+
+    bl_idname = "TWO_PHASE_RECORDER"
+    bl_label = "Recorder"
+    seen: dict = {}  # noqa: RUF012 (shared on purpose: Blender makes the instances)
+
+    def render(self, depsgraph):
+        arm = next(obj for obj in depsgraph.objects if obj.name == "Arm")
+        self.seen[depsgraph.scene.frame_current] = points_of(arm.data)
+
+
+def check_a_render_from_the_window_with_the_interface_open_or_locked():
+    _animated()
+    scene = bpy.context.scene
+    bpy.utils.register_class(Recorder)
+    scene.render.engine = Recorder.bl_idname
+    scene.render.resolution_x = scene.render.resolution_y = 16
+    scene.render.filepath = str(window.OUT / "recorded_")
+    scene.frame_start, scene.frame_end, scene.frame_step = 2, 20, 6
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    try:
+        for locked in (False, True):
+            scene.render.use_lock_interface = locked
+            yield from _render_as_recorded()
+    finally:
+        scene.render.engine = "BLENDER_WORKBENCH"
+        bpy.utils.unregister_class(Recorder)
+        for picture in window.OUT.glob("recorded_*"):
+            picture.unlink()
+
+
+def _render_as_recorded():
+    """Render in Blender's own thread, with the 3D view drawn and the selection changed meanwhile."""
+    scene, ended = bpy.context.scene, []
+    scene.frame_set(11)
+    Recorder.seen.clear()
+    handlers = bpy.app.handlers.render_complete
+    handlers.append(lambda *_: ended.append(True))
+    with window.context():
+        bpy.ops.render.render("INVOKE_DEFAULT", animation=True)
+    for step in range(200):
+        if not scene.render.use_lock_interface:
+            bpy.data.objects["Rig"].select_set(step % 2 == 0)
+            window.redraw()
+        yield 0.1
+        if ended:
+            break
+    handlers.pop()
+    yield window.redraw()
+    assert ended and sorted(Recorder.seen) == [2, 8, 14, 20], Recorder.seen.keys()
+    assert_follows()
+    for frame, found in Recorder.seen.items():
+        scene.frame_set(frame)
+        assert distance(found, yardstick()) <= 4 * LEAST, frame
+
+
 ALL = (
     check_weights_follow_the_brush,
     check_the_shape_follows_the_sculpting_brush,
     check_two_windows_show_the_same,
     check_scrubbing_shows_the_frame,
     check_playback_draws_the_frame_it_is_at,
+    check_a_render_from_the_window_with_the_interface_open_or_locked,
 )
