@@ -87,6 +87,8 @@ class Bake:
 
     def finish(self, context):
         """Make what the frames were baked for; returns it."""
+        for target in self._targets:
+            target.complete()  # of all, before the first takes the place of a file that is there
         for source in self._sources:
             source.restore()
         made = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake makes of the frames of one object: shape keys, a point cache with its modifier, or a mesh for each frame.
 
-A target takes one frame after the other and changes nothing in the file until `finish`. `abort` leaves nothing behind.
+A target takes one frame after the other and changes nothing in the file until `finish`, before which
+`complete` does all that can fail. `abort` leaves nothing behind.
 """
 
 import os
@@ -30,6 +31,9 @@ class Cache:
             path = bpy.path.abspath(self._path)
             self._file = cache_files.CacheFile(path, self._kind, self._frames, len(points), self._rate)
         self._file.add(points)
+
+    def complete(self):
+        self._file.complete()
 
     def finish(self, _context):
         self._file.finish()
@@ -67,6 +71,9 @@ class Keys:
         _check_count(points, self._mesh)
         self._shapes.append(points)
 
+    def complete(self):
+        """There is nothing to write."""
+
     def finish(self, context):
         obj = self._source.copy(self._mesh, context)
         obj.shape_key_add(name="Basis", from_mix=False)
@@ -92,6 +99,9 @@ class Meshes:
     def add(self, evaluated, depsgraph):
         mesh = _mesh_of(evaluated, depsgraph)
         self._meshes.append((mesh, evaluated.matrix_world.copy()))
+
+    def complete(self):
+        """There is nothing to write."""
 
     def finish(self, context):
         name = self._source.object.name

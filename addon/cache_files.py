@@ -27,7 +27,11 @@ class CacheFile:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         self._file = open(self._part, "wb")  # noqa: SIM115 (it stays open from frame to frame)
         header = _mdd_header if kind == "MDD" else _pc2_header
-        self._file.write(header(frames, points, rate))
+        try:
+            self._file.write(header(frames, points, rate))
+        except BaseException:
+            self.abort()
+            raise
 
     def add(self, points):
         """The next frame's points, (V, 3)."""
@@ -36,18 +40,22 @@ class CacheFile:
         self._file.write(np.ascontiguousarray(points, self._type).tobytes())
         self._left -= 1
 
-    def finish(self):
-        """Put the file where it belongs, in place of one that may be there."""
+    def complete(self):
+        """See that all of it is on the disk, and not yet in its place."""
         if self._left:
             raise ValueError(f"{self._left} frames are missing")
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
+
+    def finish(self):
+        """Put the complete file where it belongs, in place of one that may be there."""
         os.replace(self._part, self._path)
 
     def abort(self):
         """Leave nothing behind; what was at its place stays."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # a full disk does not take what is left to be written either
+            self._file.close()
         with contextlib.suppress(FileNotFoundError):
             os.remove(self._part)
 
