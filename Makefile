@@ -6,7 +6,7 @@ export PYTHON
 SETUP := tools/setup.sh
 
 .PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui docs system-packages clean
-.PHONY: extension wheels test-python test-wheel test-extension test-foreign
+.PHONY: extension wheels keep-file test-python test-wheel test-extension test-foreign
 
 help:           ## this list
 	@grep -hE '^[a-z-]+:[a-z ]*##' Makefile | awk -F':[a-z ]*## *' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -85,6 +85,9 @@ test-foreign:   ## the core's own tests for Windows under Wine, and for Linux on
 test-extension: extension ## install it into five Blenders from 4.2 to 5.3, and with WINDOW=1 into 4.3 with a window; 6 GB
 	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest \
 		tests/packages/test_archives.py tests/packages/test_install.py
+
+keep-file:      ## add the file of this version to tests/blender/kept, from what `make extension` made
+	@python="$$($(PACKAGING))" && "$$python" tests/packages/kept.py
 
 system-packages: ## what the other targets need of Debian or Ubuntu; FOR="foreign window": for test-foreign, test-gui
 	@tools/system_packages.sh $(FOR)

@@ -35,3 +35,32 @@ def test_a_skin_added_to_a_file_of_a_newer_version_has_a_group_of_this_one():
     added = scene.add_skin(other)
     assert added.node_group != old
     assert states.of(other, added) == []
+
+
+def test_files_of_each_version_look_as_they_did():
+    kept = sorted((scene.ROOT / "tests" / "blender" / "kept").glob("*.blend"))
+    assert kept
+    for path in kept:
+        print(path.name)
+        _assert_looks_as_it_did(path)
+
+
+def _assert_looks_as_it_did(path):
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    tubes = [obj for obj in bpy.data.objects if obj.type == "MESH" and "expected 4" in obj.data.attributes]
+    assert {tube.name for tube in tubes} == {"Plain", "Settings"}
+    skins = {tube: next(modifier for modifier in tube.modifiers if node_group.is_skin(modifier)) for tube in tubes}
+    for frame in (10, 4, 10):  # it was saved at 10: that is seen before anything was computed
+        for tube, skin in skins.items():
+            scene.assert_same(scene.points(tube), _expected(tube, frame), tube, least=1e-6)
+            assert states.of(tube, skin) == []
+        bpy.context.scene.frame_set(4 if frame == 10 else 10)
+    settings = skins[bpy.data.objects["Settings"]]
+    assert abs(inputs.read(settings, "Factor") - 0.75) < 1e-6
+    assert inputs.read(settings, "Inherited Scale") == "Before Bend"
+
+
+def _expected(tube, frame):
+    result = np.empty((len(tube.data.vertices), 3), np.float32)
+    tube.data.attributes[f"expected {frame}"].data.foreach_get("vector", result.reshape(-1))
+    return result

@@ -39,6 +39,18 @@ def make_character(path):
     return {}
 
 
+def keep(archive, path):
+    """Install, and make the small file that is kept of this version."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if _install(archive) != ["FINISHED"] or not _is_loaded():
+        raise RuntimeError("the extension could not be installed")
+    sys.path.append(str(Path(__file__).parent))
+    inputs = importlib.import_module(f"{NAME}.inputs")
+    importlib.import_module("kept_scene").make(inputs, _add_skin, _points)
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=True)
+    return {}
+
+
 def install(archive, character, saved):
     """Install, put a skin on the body, save it."""
     if bpy.app.background:
@@ -149,6 +161,7 @@ def _add_skin(obj, method):
     with bpy.context.temp_override(window=window):  # which a timer has not
         if bpy.ops.object.two_phase_skin_add(method=method) != {"FINISHED"}:
             raise RuntimeError("the skin could not be added")
+    return next(modifier for modifier in obj.modifiers if modifier.type == "NODES")
 
 
 def _points(obj):
