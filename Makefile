@@ -68,7 +68,7 @@ wheels:         ## wheels for every platform and the source distribution, fit fo
 	@python="$$($(PACKAGING))" && "$$python" tools/package/produce.py && "$$python" tools/package/sdist.py
 
 test-python: wheels ## the wheel with each NumPy from 1.23 to 2.5; the source distribution, built without a network
-	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 1800 "$$python" -m pytest tests/packages/test_python.py
+	@python="$$($(PACKAGING))" && "$$python" tools/limit.py 3000 "$$python" -m pytest tests/packages/test_python.py
 
 # its Python is not the one that built it: what is tested is what another machine gets
 test-wheel:     ## the numeric tests with this system's wheel of build/wheels
