@@ -418,6 +418,9 @@ INLINE void run_stages(const tps_kernel_job *job, const int wanted, int64_t bloc
     case STAGE_NONRIGID | STAGE_RIGID | STAGE_INHERITED:
         run_block(job, STAGE_NONRIGID | STAGE_RIGID | STAGE_INHERITED, wanted, block);
         break;
+    case STAGE_NONRIGID | STAGE_RIGID | STAGE_STRAIGHT:
+        run_block(job, STAGE_NONRIGID | STAGE_RIGID | STAGE_STRAIGHT, wanted, block);
+        break;
     default:
         run_block(job, job->tables->stages, wanted, block);
     }
