@@ -53,7 +53,7 @@ def _used(k):
     bpy.ops.ed.undo_push(message="edited again")
     bpy.ops.ed.undo()
     bpy.ops.ed.redo()
-    scene.activate(next(obj for obj in bpy.data.objects if obj.type == "MESH"))
+    scene.activate(next(obj for obj in bpy.context.scene.objects if obj.type == "MESH"))
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.object.mode_set(mode="OBJECT")
 
