@@ -2,7 +2,6 @@
 """Bake what skins do over a range of frames, so that it can be opened without the extension."""
 
 import contextlib
-import os
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -160,9 +159,8 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
             layout.prop(self, "filepath", placeholder=self._default_path())
 
     def _default_path(self):
-        """Beside the .blend file, or in Blender's temporary folder while there is none."""
-        name = f"two_phase_skin.{self.kind.lower()}"
-        return f"//{name}" if bpy.data.filepath else os.path.join(bpy.app.tempdir, name)
+        """Beside the .blend file; nothing while that is not saved."""
+        return f"//two_phase_skin.{self.kind.lower()}" if bpy.data.filepath else ""
 
     def execute(self, context):
         objects = [obj for obj in operators.meshes_of(context) if operators.skins_of(obj)]
@@ -174,6 +172,9 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         if context.screen is not None and context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         path = self.filepath or self._default_path()
+        if self.kind in {"MDD", "PC2"} and not path:
+            self.report({"ERROR"}, rpt_("Save the .blend file first, or name the file to write"))
+            return {"CANCELLED"}
         try:
             self._bake = Bake(context, objects, self.kind, frames, path)
         except operators.Refusal as refusal:

@@ -2,6 +2,7 @@
 """The operators behind the buttons that mend what is off with a skin."""
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import EnumProperty, StringProperty
 
@@ -56,7 +57,7 @@ class OBJECT_OT_two_phase_skin_mend(bpy.types.Operator):
         if not self.armature:
             found = operators.armatures_of(context.object, context)
             self.armature = found[0].name if found else ""
-        return context.window_manager.invoke_props_dialog(self)
+        return context.window_manager.invoke_props_dialog(self, title=iface_(ACTIONS[self.action][0]))
 
     def draw(self, _context):
         self.layout.use_property_split = True

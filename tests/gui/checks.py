@@ -319,7 +319,7 @@ def check_overlay():
     obj, rig = scenes.arm()
     scenes.pose(rig)
     scenes.look(8)
-    rig.data.bones["lower"].inherit_scale = "NONE"
+    rig.data.bones["end"].inherit_scale = "NONE"
     obj.vertex_groups.remove(obj.vertex_groups["upper"])
     add()
     settings = bpy.context.window_manager.two_phase_skin_overlay
