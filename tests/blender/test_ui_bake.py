@@ -204,7 +204,7 @@ def test_a_bake_that_fails_leaves_nothing_and_says_why():
     with pytest.raises(RuntimeError, match=r"Nothing was baked: .*a file"):
         baked("MDD", filepath=os.path.join(folder, "x.mdd"))
     assert state() == before
-    with pytest.raises(RuntimeError, match="Save the .blend file first, or name the file"):
+    with pytest.raises(RuntimeError, match=r"Save the \.blend file first, or name the file"):
         baked("PC2")
     with pytest.raises(RuntimeError, match="Frame Start 5 is after End 4"):
         bpy.ops.object.two_phase_skin_bake(kind="MESHES", frame_start=5, frame_end=4)
