@@ -6,7 +6,7 @@ import numpy as np
 from . import live, weights
 
 LARGE = 100_000  # vertices; fewer are read at once, in a fraction of a second
-STEP = 20_000  # vertices between two reports, 50 ms or so
+STEP = 5_000  # vertices between two reports, 20 ms or so
 
 
 def reading(objects):
