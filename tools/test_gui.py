@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = {"WINDOW_LIMIT": "900"}  # seconds; half of that on a quiet machine
+LIMIT = {"WINDOW_LIMIT": "1800"}  # seconds; a quarter of that on a quiet machine
 ERRORS = re.compile(r"Traceback|\bError\b|rna_uiItem\w*:|unknown (operator|property)")
 
 

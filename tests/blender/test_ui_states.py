@@ -200,3 +200,16 @@ def test_one_undo_step():
     assert not bpy.data.objects["Tube"].modifiers["Armature"].show_viewport
     bpy.ops.ed.undo()
     assert bpy.data.objects["Tube"].modifiers["Armature"].show_viewport
+
+
+def test_the_number_of_threads_changes_nothing():
+    tube, rig, _skin = skinned()
+    preferences = bpy.context.preferences.addons[scene.EXTENSION].preferences
+    expected = scene.points(tube)
+    for threads in (1, 3, 64, 0):
+        preferences.threads = threads
+        assert scene.extension("preferences").threads() == threads
+        scene.bend(rig, 0.2)
+        scene.assert_differ(scene.points(tube), expected, tube)
+        scene.bend(rig)
+        assert (scene.points(tube) == expected).all()

@@ -154,6 +154,7 @@ def check_bones():
     yield window.redraw()
     window.picture("bones", (560, 84, 1040, 700))
     with window.context():
+        bpy.ops.ed.undo_push(message="Before")
         bpy.ops.pose.two_phase_skin_set(setting="two_phase_skin_rigid", value="OFF")
     yield window.redraw()
     assert [bone.two_phase_skin_rigid for bone in rig.data.bones] == ["OFF"] * 3
