@@ -63,12 +63,14 @@ class Moment:
         uid = mesh.session_uid
         if uid not in self._weights:
             changed = self.changes.weights_of(mesh)
-            if obj.mode == "WEIGHT_PAINT":  # a stroke is not told from a new evaluation
+            painted = obj.mode == "WEIGHT_PAINT"
+            if painted:  # a stroke is not told from a new evaluation
                 changed = self.changes.points_of(mesh)
             changed = changed or regrouped
             if regrouped or self.render or not weights.INTERACTIVE:
-                doubtful = False  # there is time for all of them
-            self._weights[uid] = self._known.weights.get(mesh, changed, doubtful)
+                doubtful = painted = False  # there is time for all of them
+            later = painted and len(mesh.vertices) > weights.AT_ONCE
+            self._weights[uid] = self._known.weights.get(mesh, changed, doubtful, later)
         return self._weights[uid]
 
     def space(self, obj, armature):

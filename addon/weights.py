@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
+AT_ONCE = 100_000  # vertices up to which a stroke in Weight Paint is followed at once, 0.2 s a step
 LARGE = 10000  # vertices that take longer to read than a slider may lag
 PART = 1000  # vertices of a large mesh that are compared at once; the rest when Blender is idle
 PACE = 10000  # vertices that are compared at a time then
@@ -52,16 +53,20 @@ class Store:
         self._known = {}
         self.fresh = set()  # session uids of meshes that were read a moment ago
 
-    def get(self, mesh, changed=False, doubtful=False):
+    def get(self, mesh, changed=False, doubtful=False, later=False):
         """The mesh's weights: the same object as before if none of them changed.
 
         doubtful: something else than the weights did change. A large mesh is then only compared in part, so that one
-        can drag a slider, and is read if anything in that part is new; `check` compares the rest.
+        can drag a slider, and is read if anything in that part is new; `check` compares the rest. later: all is left to
+        `check`.
         """
         known = self._known.get(mesh.session_uid)
         if known is not None and len(known.starts) == len(mesh.vertices) + 1:
             partly = changed and doubtful and len(mesh.vertices) > LARGE
             if not changed or mesh.session_uid in self.fresh:
+                return known
+            if later:
+                self.unsure[mesh.session_uid] = 0
                 return known
             if partly and _same(mesh, known, np.linspace(0, len(mesh.vertices) - 1, PART).astype(int)):
                 self.unsure[mesh.session_uid] = 0
@@ -135,7 +140,7 @@ def read(mesh, progress=None):
 def _read(vertices, progress):
     """Of a BMesh's vertices, a chunk at a time; no Python runs for each of them but what gives its weights."""
     layer = vertices.layers.deform.active
-    if layer is None:
+    if layer is None or not len(vertices):
         return Weights(np.zeros(len(vertices) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
     found, remaining = [], iter(vertices)
     for start in range(0, len(vertices), CHUNK):

@@ -481,6 +481,32 @@ def test_weights_of_a_large_mesh_that_change_while_a_slider_is_dragged():
         weights.INTERACTIVE = False
 
 
+def test_strokes_on_a_very_large_mesh_do_not_wait_for_its_weights():
+    tube, rig = scene.tube()
+    scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    scene.activate(tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    before = scene.points(tube)
+    weights = scene.extension("weights")
+    at_once, weights.AT_ONCE, weights.INTERACTIVE = weights.AT_ONCE, 100, True  # as in a window
+    try:
+        tube.vertex_groups["bone1"].add(list(range(200, 400)), 0.9, "REPLACE")
+        scene.assert_same(scene.points(tube), before, tube)
+        assert bpy.app.timers.is_registered(live._on_idle)
+        while live._on_idle() is not None:
+            pass
+        assert_follows(tube)
+        scene.assert_differ(scene.points(tube), before, tube)
+        tube.vertex_groups["bone1"].add(list(range(200, 400)), 0.1, "REPLACE")
+        scene.points(tube)
+        live._on_render_started()
+        live.skins.rendering = False
+        assert_follows(tube)
+    finally:
+        weights.AT_ONCE, weights.INTERACTIVE = at_once, False
+
+
 def _change_weights_and_setting(tube, skin, weight):
     """Change the weights of one vertex that is not among those that are compared at once."""
     compared = np.linspace(0, len(tube.data.vertices) - 1, scene.extension("weights").PART).astype(int)
