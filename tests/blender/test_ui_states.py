@@ -184,6 +184,13 @@ def test_a_linked_object():
     tube = next(obj for obj in target.objects if obj.type == "MESH")
     (state,) = states.of(tube, tube.modifiers["Two-Phase Skin"])
     assert "linked" in state.text and state.mends == ("OVERRIDE",)
+    scene.activate(tube)
+    assert bpy.ops.object.two_phase_skin_mend(action="OVERRIDE") == {"FINISHED"}
+    own = bpy.context.object
+    assert own.library is None and not own.override_library.is_system_override
+    assert texts(own, own.modifiers["Two-Phase Skin"]) == []
+    inputs.write(own.modifiers["Two-Phase Skin"], "Show", "Rest")
+    scene.assert_same(scene.points(own), scene.rest(own), own)
 
 
 def test_every_action_has_words():
