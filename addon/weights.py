@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The weights of a mesh's vertices, as painted. Blender has no fast reader (1 µs a vertex): they are kept."""
 
+import time
 from itertools import chain, islice
 from operator import methodcaller
 
@@ -10,6 +11,8 @@ import numpy as np
 
 CHUNK = 20000  # vertices between two reports of progress
 AT_ONCE = 100_000  # vertices up to which a stroke in Weight Paint is followed at once, 0.2 s a step
+REST = 0.3  # seconds without a step of the brush after which it rests
+UNREAD = -1  # for a mesh that was painted: nothing of it was compared
 LARGE = 10000  # vertices that take longer to read than a slider may lag
 PART = 1000  # vertices of a large mesh that are compared at once; the rest when Blender is idle
 PACE = 10000  # vertices that are compared at a time then
@@ -50,6 +53,7 @@ class Store:
     def __init__(self):
         self.progress = None  # called with the fraction that is read
         self.unsure = {}  # session uid of a mesh that was only compared in part -> what is to be compared next
+        self.asked = 0.0  # when weights were last left for later
         self._known = {}
         self.fresh = set()  # session uids of meshes that were read a moment ago
 
@@ -57,8 +61,8 @@ class Store:
         """The mesh's weights: the same object as before if none of them changed.
 
         doubtful: something else than the weights did change. A large mesh is then only compared in part, so that one
-        can drag a slider, and is read if anything in that part is new; `check` compares the rest. later: all is left to
-        `check`.
+        can drag a slider, and is read if anything in that part is new; `check` compares the rest. later: it is being
+        painted, and `check` reads it as soon as it was not asked for a while.
         """
         known = self._known.get(mesh.session_uid)
         if known is not None and len(known.starts) == len(mesh.vertices) + 1:
@@ -66,7 +70,8 @@ class Store:
             if not changed or mesh.session_uid in self.fresh:
                 return known
             if later:
-                self.unsure[mesh.session_uid] = 0
+                self.unsure[mesh.session_uid] = UNREAD
+                self.asked = time.monotonic()
                 return known
             if partly and _same(mesh, known, np.linspace(0, len(mesh.vertices) - 1, PART).astype(int)):
                 self.unsure[mesh.session_uid] = 0
@@ -97,14 +102,22 @@ class Store:
         if mesh is None or known is None or len(known.starts) != len(mesh.vertices) + 1:
             del self.unsure[uid]  # it is gone, or read at the next update in any case
             return
+        if start == UNREAD:
+            if time.monotonic() - self.asked > REST:
+                self._read_anew(mesh)
+            return
         end = min(start + PACE, len(mesh.vertices))
         if not _same(mesh, known, np.arange(start, end)):
-            del self.unsure[uid], self._known[uid]
-            mesh.update_tag()
+            self._read_anew(mesh)
         elif end < len(mesh.vertices):
             self.unsure[uid] = end
         else:
             del self.unsure[uid]
+
+    def _read_anew(self, mesh):
+        """Forget the mesh's weights and let Blender evaluate it, which has them read."""
+        del self.unsure[mesh.session_uid], self._known[mesh.session_uid]
+        mesh.update_tag()
 
 
 def _same(mesh, known, indices):
