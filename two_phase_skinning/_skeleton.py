@@ -1,5 +1,7 @@
 """Skeletons, and the separation of their poses into non-rigid and rigid parts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -16,22 +18,24 @@ class Separation(NamedTuple):
     """A pose in parts: ``inherited @ rigid @ nonrigid`` is ``world @ inv(bind)``, and ``rigid`` is rigid.
 
     Every field is (J, 4, 4) float64, or (F, J, 4, 4) for a stack of frames. The letters are those of docs/method.md.
+
+    - first, B: the bind pose.
+    - second, M: the intermediate pose, the skeleton after the non-rigid transforms alone.
+    - nonrigid_part, N': each joint's own scale and shear, without translation.
+    - nonrigid, P: what phase 1 blends linearly.
+    - rigid, Q: what phase 2 blends as dual quaternions.
+    - inherited, E: scale inherited from parents, blended linearly after phase 2; the identity with
+      ``inherited="before"``.
+    - world, W': the pose that is shown: the given one, except for muted joints and their descendants.
     """
 
     first: NDArray[np.float64]
-    """B: the bind pose."""
     second: NDArray[np.float64]
-    """M: the intermediate pose, the skeleton after the non-rigid transforms alone."""
     nonrigid_part: NDArray[np.float64]
-    """N': each joint's own scale and shear, without translation."""
     nonrigid: NDArray[np.float64]
-    """P: what phase 1 blends linearly."""
     rigid: NDArray[np.float64]
-    """Q: what phase 2 blends as dual quaternions."""
     inherited: NDArray[np.float64]
-    """E: scale inherited from parents, blended linearly after phase 2; the identity with ``inherited="before"``."""
     world: NDArray[np.float64]
-    """W': the pose that is shown: the given one, except for muted joints and their descendants."""
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,7 @@
 """Skins: meshes bound to skeletons, and their deformation."""
 
+from __future__ import annotations
+
 from typing import Any, Literal
 
 import numpy as np

@@ -92,6 +92,9 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     tps_tables tables[BATCH];
     deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .results = results, .tables = tables};
     tps_status status = tps_space_make(pose->space, &d.space);
+    if (skeleton->joint_count != skin->joint_count) {
+        return TPS_SKELETON_MISMATCH;
+    }
     if (status != TPS_OK) {
         return status;
     }

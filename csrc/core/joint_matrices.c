@@ -1,4 +1,4 @@
-/* Bind, local, user, posed and skinning matrices: spec section 1. */
+/* Bind, local, user, posed and skinning matrices: docs/method.md, section 1. */
 #include "internal.h"
 #include "rotation.h"
 

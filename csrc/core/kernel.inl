@@ -1,4 +1,4 @@
-/* Deforms vertices, LANES at a time: spec section 3. Included once for each instruction set, by kernel_*.c.
+/* Deforms vertices, LANES at a time: docs/method.md, section 3. Included once for each instruction set, by kernel_*.c.
  *
  * A joint's row of the table holds 16 floats for each stage: a matrix, or a dual quaternion. A vertex blends whole rows
  * of its joints, which needs no gathers; the blended rows of LANES vertices are then transposed, so that the arithmetic

@@ -1,4 +1,4 @@
-/* Separates a pose into non-rigid and rigid parts: spec section 2, with its letters. */
+/* Separates a pose into non-rigid and rigid parts: docs/method.md, section 2, with its letters. */
 #include "internal.h"
 #include "rotation.h"
 #include "separate.h"

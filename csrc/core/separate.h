@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-/* The letters are the spec's; a prime there is left out here, except for what was given: */
+/* The letters are those of docs/method.md; a prime there is left out here, except for what was given: */
 typedef struct tps_joint {
     affine given;       /* W */
     affine given_frame; /* F */

@@ -16,7 +16,8 @@
  *     tps_skin_free(skin);     tps_skeleton_free(skeleton);
  *
  * Conventions:
- *  - Matrices are affine, 4x4, row-major, column vectors: 16 doubles, last row 0 0 0 1 (it is not read).
+ *  - Matrices are affine, 4x4, row-major, column vectors: 16 doubles, last row 0 0 0 1. It is not read, and numbers are
+ *    expected to be finite: the checks below tell, the other functions do not ask again (a skeleton's bind apart).
  *  - Joints are numbered 0..J-1 in any order; a root's parent is -1; several roots are allowed.
  *  - B bind (world, rest), L bind relative to the parent, U the user's local transform, W posed (world), T skinning:
  *    B_j = B_p L_j, W_j = W_p L_j U_j, W_j = T_j B_j.
@@ -49,7 +50,8 @@ typedef enum tps_status {
     TPS_WEIGHT_JOINT_RANGE, /* a joint index outside 0..J-1 */
     TPS_WEIGHT_NEGATIVE,    /* a weight below zero */
     TPS_TOO_MANY_JOINTS,    /* more than 65,536 joints with weights in one skin */
-    TPS_KERNEL_RANGE        /* a kernel that this build or this machine does not have */
+    TPS_KERNEL_RANGE,       /* a kernel that this build or this machine does not have */
+    TPS_SKELETON_MISMATCH   /* a skeleton with another number of joints than the skin's */
 } tps_status;
 
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
@@ -66,8 +68,8 @@ tps_status tps_check_affine(int64_t count, const double *matrices, int64_t *wher
 /* The joints' numbers with every parent before its children, in order[J]. */
 tps_status tps_parents_first(int32_t joint_count, const int32_t *parents, int32_t *order, int64_t *where);
 
-/* L_j = B_p^-1 B_j (root: B_j). TPS_SINGULAR_BIND where a parent's bind cannot be inverted. `local` may be `bind`
- * only if they do not overlap at all; `order` is from tps_parents_first, here and below. */
+/* L_j = B_p^-1 B_j (root: B_j). TPS_SINGULAR_BIND where a parent's bind cannot be inverted. `order`, below, is from
+ * tps_parents_first. */
 tps_status tps_bind_local(int32_t joint_count, const int32_t *parents, const double *bind, double *local,
                           int64_t *where);
 
@@ -212,7 +214,7 @@ typedef struct tps_pose {
 } tps_pose;
 
 /* Deforms relative to the mesh's centre, so a mesh far from the origin deforms as well as one at it. May fail for want
- * of memory, or with TPS_SINGULAR_SPACE. O(frames (J + entries)). */
+ * of memory, with TPS_SINGULAR_SPACE, or with TPS_SKELETON_MISMATCH. O(frames (J + entries)). */
 tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
                            const tps_results *results);
 

@@ -178,6 +178,18 @@ int optional_array(PyObject *value, const char *name, element_kind kind, int ndi
     return *array ? 0 : -1;
 }
 
+/* Names the frame too, where the array is a stack of them. */
+static void raise_in_frame(tps_status status, const char *name, PyArrayObject *array, int64_t where)
+{
+    npy_intp joints = PyArray_DIM(array, PyArray_NDIM(array) - 3);
+    char with_frame[TEXT];
+    if (PyArray_NDIM(array) == 4) {
+        snprintf(with_frame, sizeof with_frame, "%s: frame %lld", name, (long long)(where / joints));
+        name = with_frame;
+    }
+    raise_status(status, name, where % joints);
+}
+
 PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joint_count, int frames_allowed)
 {
     const npy_intp one[] = {joint_count, 4, 4}, many[] = {ANY, joint_count, 4, 4};
@@ -191,8 +203,7 @@ PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joi
     int64_t where;
     tps_status status = array ? tps_check_affine(PyArray_SIZE(array) / 16, PyArray_DATA(array), &where) : TPS_OK;
     if (status != TPS_OK) {
-        npy_intp joints = PyArray_DIM(array, PyArray_NDIM(array) - 3);
-        raise_status(status, name, where % joints);
+        raise_in_frame(status, name, array, where);
         Py_DECREF(array);
         return NULL;
     }
@@ -363,6 +374,8 @@ PyObject *raise_status(tps_status status, const char *name, int64_t where)
         return PyErr_Format(PyExc_ValueError, "%s: more than 65536 joints with weights; expected at most 65536", name);
     case TPS_KERNEL_RANGE:
         return PyErr_Format(PyExc_ValueError, "kernel: %lld; expected one that this machine has", (long long)where);
+    case TPS_SKELETON_MISMATCH:
+        return PyErr_Format(PyExc_ValueError, "skeleton: another number of joints than the skin's; expected the same");
     }
     return PyErr_Format(PyExc_SystemError, "%s: unknown status %d", name, (int)status);
 }

@@ -181,7 +181,8 @@ PyObject *py_world_from_skinning(PyObject *module, PyObject *args, PyObject *kwa
 
 const char increment_local_doc[] =
     "increment_local(user, joint, increment)\n--\n\n"
-    "Applies an increment to one joint, in the joint's own frame: U'_j = increment U_j.\n\n"
+    "Applies an increment to one joint, in the frame that it has without its own transform, W_p L_j:\n"
+    "U'_j = increment U_j.\n\n"
     "user: (J, 4, 4) the user's local transforms. joint: 0..J-1. increment: (4, 4).\n"
     "Returns the new user transforms, (J, 4, 4) float64. Raises ValueError or TypeError naming the argument.";
 

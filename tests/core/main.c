@@ -29,6 +29,7 @@ int main(void)
     RUN(test_kernels);
     RUN(test_status_of_skeletons);
     RUN(test_status_of_skins);
+    RUN(test_status_of_strangers);
     RUN(test_empty);
     RUN(test_thread_counts);
     RUN(test_frames);

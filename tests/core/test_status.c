@@ -184,6 +184,20 @@ void test_status_of_skins(void)
     refused_space();
 }
 
+/* A skeleton that is not the skin's is noticed, before anything is read of the pose. */
+void test_status_of_strangers(void)
+{
+    rig_options few = {.seed = 5, .joints = 4, .vertices = 9, .most_influences = 3}, many = few;
+    many.joints = 9;
+    rig a = rig_make(&few), b = rig_make(&many);
+    float out[27] = {NOWHERE};
+    tps_pose pose = {.frame_count = 1, .world = b.world};
+    CHECK(deform_to(a.skin, b.skeleton, &pose, POINTS, out) == TPS_SKELETON_MISMATCH);
+    CHECK(out[0] == NOWHERE);
+    rig_free(&a);
+    rig_free(&b);
+}
+
 /* No joints, no vertices, no frames: nothing to do, and nothing wrong. */
 void test_empty(void)
 {

@@ -17,6 +17,7 @@ void test_extreme_poses(void);
 void test_kernels(void);
 void test_status_of_skeletons(void);
 void test_status_of_skins(void);
+void test_status_of_strangers(void);
 void test_empty(void);
 void test_thread_counts(void);
 void test_frames(void);

@@ -552,3 +552,10 @@ def test_two_outputs_of_which_one_is_bad() -> None:
 def test_normals_with_points_of_a_skin_without_normals() -> None:
     with pytest.raises(ValueError, match=r"^normals: None; expected \(V, 3\) normals"):
         tps.Skin(RIG.points, RIG.weights, SKELETON).deform_with_normals(RIG.world)
+
+
+def test_the_frame_at_fault_is_named() -> None:
+    frames = np.stack([RIG.world] * 5)
+    frames[3, 1, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"^world: frame 3: joint 1 is not finite; expected finite numbers$"):
+        SKIN.deform(frames)
