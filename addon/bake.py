@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from . import bake_targets, live, native, operators, progress
+from . import bake_paths, bake_targets, cache_files, live, native, operators, progress
 
 _KINDS = (
     ("SHAPE_KEYS", "Shape Keys", "A copy of the object that shape keys animate, one for each frame"),
@@ -52,21 +52,36 @@ class Source:
             collection.objects.link(obj)
         return obj
 
+    def hide(self, context, copy=None):
+        """Hide the object, that what was made of it is seen in its place; a copy is selected in its place too."""
+        obj, layer = self.object, context.view_layer
+        obj.hide_render = True
+        if layer.objects.get(obj.name) != obj:
+            return
+        selected = obj.select_get()
+        obj.hide_set(True)
+        if copy is not None and copy.visible_get():
+            copy.select_set(selected)
+            if layer.objects.active == obj:
+                layer.objects.active = copy
+
 
 class Bake:
     """A bake that is under way, frame after frame. Whatever happens, `close` must be called."""
 
     def __init__(self, context, objects, kind, frames, path):
+        self.objects = objects
         self.frames = frames
         self.done = 0
         self._scene = context.scene
         self._frame_before = context.scene.frame_current_final
         self._sources, self._targets = [], []
+        paths = bake_paths.of(path, kind, objects) if kind in cache_files.KINDS else {}
         try:
             for obj in objects:
                 source = Source(obj, whole=kind == "MESHES")
                 self._sources.append(source)
-                self._targets.append(_target(source, kind, frames, path, len(objects) > 1, context.scene))
+                self._targets.append(_target(source, kind, frames, paths.get(obj), context.scene))
         except BaseException:
             self.close()
             raise
@@ -86,15 +101,14 @@ class Bake:
 
     def finish(self, context):
         """Make what the frames were baked for; returns it."""
-        for target in self._targets:
-            target.complete()  # of all, before the first takes the place of a file that is there
         for source in self._sources:
             source.restore()
-        made = []
-        while self._targets:
-            made.append(self._targets[0].finish(context))
-            del self._targets[0]
-        return made
+        for target in self._targets:
+            target.complete()  # of all, before the first takes the place of a file that is there
+        for target in self._targets:
+            target.place()
+        targets, self._targets = self._targets, []  # from here on nothing can fail
+        return [target.finish(context) for target in targets]
 
     def close(self):
         """Leave nothing half-made behind, and put everything else back as it was."""
@@ -107,12 +121,11 @@ class Bake:
         self._scene.frame_set(int(self._frame_before // 1), subframe=self._frame_before % 1)
 
 
-def _target(source, kind, frames, path, several, scene):
+def _target(source, kind, frames, path, scene):
     if kind == "SHAPE_KEYS":
         return bake_targets.Keys(source, frames, scene)
     if kind == "MESHES":
         return bake_targets.Meshes(source, frames, scene)
-    path = bake_targets.path_for(path, source.object, several)
     return bake_targets.Cache(source, frames, path, kind, scene)
 
 
@@ -135,35 +148,42 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         if native.PROBLEM:
             cls.poll_message_set(native.PROBLEM)
             return False
-        if context.mode not in {"OBJECT", "POSE"} or not any(map(operators.skins_of, operators.meshes_of(context))):
+        if not any(map(operators.skins_of, operators.meshes_of(context))):
             cls.poll_message_set("Select a mesh with a Two-Phase Skin")
+            return False
+        if context.mode not in {"OBJECT", "POSE"}:
+            cls.poll_message_set("Go to Object Mode or Pose Mode first")
             return False
         return True
 
     def invoke(self, context, _event):
-        scene = context.scene
+        self._choose_range(context.scene)
+        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Bake"))
+
+    def _choose_range(self, scene):
+        """The scene's, unless other frames were named."""
         if not self.properties.is_property_set("frame_start"):
             self.frame_start = scene.frame_preview_start if scene.use_preview_range else scene.frame_start
         if not self.properties.is_property_set("frame_end"):
             self.frame_end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
-        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Bake"))
 
-    def draw(self, _context):
+    def draw(self, context):
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
         frames = layout.column(align=True)
         frames.prop(self, "frame_start")
         frames.prop(self, "frame_end")
-        if self.kind in {"MDD", "PC2"}:
-            layout.prop(self, "filepath", placeholder=self._default_path())
+        if self.kind in cache_files.KINDS:
+            objects = self._objects(context)
+            layout.prop(self, "filepath", placeholder=bake_paths.default(self.kind, objects[0]) if objects else "")
 
-    def _default_path(self):
-        """Beside the .blend file; nothing while that is not saved."""
-        return f"//two_phase_skin.{self.kind.lower()}" if bpy.data.filepath else ""
+    def _objects(self, context):
+        return [obj for obj in operators.meshes_of(context) if operators.skins_of(obj)]
 
     def execute(self, context):
-        objects = [obj for obj in operators.meshes_of(context) if operators.skins_of(obj)]
+        objects = self._objects(context)
+        self._choose_range(context.scene)
         frames = range(self.frame_start, self.frame_end + 1)
         if not frames:
             text = rpt_("Frame Start {first} is after End {last}")
@@ -171,12 +191,8 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
             return {"CANCELLED"}
         if context.screen is not None and context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
-        path = self.filepath or self._default_path()
-        if self.kind in {"MDD", "PC2"} and not path:
-            self.report({"ERROR"}, rpt_("Save the .blend file first, or name the file to write"))
-            return {"CANCELLED"}
         try:
-            self._bake = Bake(context, objects, self.kind, frames, path)
+            self._bake = Bake(context, objects, self.kind, frames, self.filepath)
         except operators.Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -213,8 +229,10 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
             return {"CANCELLED"}
         self._end()
         live.refresh(context)
-        names = ", ".join(f'"{each.name}"' for each in made)
-        self.report({"INFO"}, rpt_("Baked {count} frames to {names}").format(count=len(self._bake.frames), names=names))
+        text = rpt_("Baked {count} frames to {names}").format(count=len(self._bake.frames), names=_names(made))
+        if self.kind not in cache_files.KINDS:
+            text += rpt_(". Hidden: {names}").format(names=_names(self._bake.objects))
+        self.report({"INFO"}, text)
         return {"FINISHED"}
 
     def _guarded(self, context, action):
@@ -234,6 +252,10 @@ class OBJECT_OT_two_phase_skin_bake(bpy.types.Operator):
         self._bake.close()
         if self._steps is not None:
             self._steps.end()
+
+
+def _names(made):
+    return ", ".join(f'"{each.name}"' for each in made)
 
 
 def register():

@@ -2,18 +2,15 @@
 """What a bake makes of the frames of one object: shape keys, a point cache with its modifier, or a mesh for each frame.
 
 A target takes one frame after the other and changes nothing in the file until `finish`, before which
-`complete` does all that can fail. `abort` leaves nothing behind.
+`complete` and `place` do all that can fail. Until then `abort` leaves nothing behind.
 """
-
-import os
 
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_rpt as rpt_
 
 from . import cache_files, compat, operators
-
-CACHE_NAME = "Two-Phase Skin Cache"
+from .bake_paths import CACHE_NAME
 
 
 class Cache:
@@ -35,8 +32,11 @@ class Cache:
     def complete(self):
         self._file.complete()
 
+    def place(self):
+        self._file.place()
+
     def finish(self, _context):
-        self._file.finish()
+        self._file.keep()
         obj = self._source.object
         modifier = obj.modifiers.get(CACHE_NAME) or obj.modifiers.new(CACHE_NAME, "MESH_CACHE")
         modifier.cache_format, modifier.filepath = self._kind, self._path
@@ -74,6 +74,8 @@ class Keys:
     def complete(self):
         """There is nothing to write."""
 
+    place = complete
+
     def finish(self, context):
         obj = self._source.copy(self._mesh, context)
         obj.shape_key_add(name="Basis", from_mix=False)
@@ -82,6 +84,7 @@ class Keys:
             key.data.foreach_set("co", points.reshape(-1))
             key.slider_max = 1.0
         _animate(obj, self._frames)
+        self._source.hide(context, obj)
         return obj
 
     def abort(self):
@@ -103,6 +106,8 @@ class Meshes:
     def complete(self):
         """There is nothing to write."""
 
+    place = complete
+
     def finish(self, context):
         name = self._source.object.name
         collection = bpy.data.collections.new(rpt_("{name} Baked").format(name=name))
@@ -116,6 +121,7 @@ class Meshes:
                 for at, hidden in ((frame - 1, True), (frame, False), (frame + 1, True)):
                     setattr(obj, path, hidden)
                     obj.keyframe_insert(path, frame=at)
+        self._source.hide(context)
         return collection
 
     def abort(self):
@@ -153,11 +159,3 @@ def _animate(obj, frames):
         curve.extrapolation = "CONSTANT"
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
-
-
-def path_for(path, obj, several):
-    """The cache's path for one of several objects: their names are added."""
-    if not several:
-        return path
-    stem, extension = os.path.splitext(path)
-    return f"{stem}_{bpy.path.clean_name(obj.name)}{extension}"

@@ -24,7 +24,7 @@ class CacheFile:
         self._size = points
         self._left = len(frames)
         self._type = np.dtype(">f4" if kind == "MDD" else "<f4")
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        self._before, self._placed = "", False
         self._file = open(self._part, "wb")  # noqa: SIM115 (it stays open from frame to frame)
         header = _mdd_header if kind == "MDD" else _pc2_header
         try:
@@ -48,16 +48,45 @@ class CacheFile:
         os.fsync(self._file.fileno())
         self._file.close()
 
-    def finish(self):
-        """Put the complete file where it belongs, in place of one that may be there."""
+    def place(self):
+        """Put the complete file where it belongs, in place of one that may be there; `abort` still takes that back."""
+        if os.path.isfile(self._path):
+            before = f"{self._path}.before"
+            _remove(before)  # of a process that was ended by force
+            _name_also(self._path, before)
+            self._before = before
         os.replace(self._part, self._path)
+        self._placed = True
+
+    def keep(self):
+        """The file that was there before is not needed any more."""
+        if self._before:
+            with contextlib.suppress(OSError):
+                os.remove(self._before)
 
     def abort(self):
-        """Leave nothing behind; what was at its place stays."""
+        """Leave nothing behind; what was at its place stays, or comes back."""
         with contextlib.suppress(OSError):  # a full disk does not take what is left to be written either
             self._file.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._part)
+        _remove(self._part)
+        if self._before:
+            os.replace(self._before, self._path)
+            _remove(self._before)  # two names of one file are left as they are by that
+        elif self._placed:
+            _remove(self._path)
+
+
+def _name_also(path, other):
+    """Give a file another name. Where it cannot have two, it loses the first."""
+    try:
+        os.link(path, other)
+    except OSError:
+        os.rename(path, other)
+
+
+def _remove(path):
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
 
 
 def _mdd_header(frames, points, rate):

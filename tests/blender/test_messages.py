@@ -18,6 +18,7 @@ SAID = set()
 # What is said of what was done, what is under way, and the names of things.
 NO_REFUSALS = {
     "Baked {count} frames to {names}", "Baking: {done} of {count} frames", "{name} Baked", "Changed {count} bones",
+    ". Hidden: {names}",
     '"{object}": Two-Phase Skin against Armature', 'Reading the weights of "{object}"', "{count} objects",
     "Two-Phase Skin added to {objects}", "{objects} had Two-Phase Skin already: the method is now {method}",
     ": {vertices} vertices on {bones} bones and {support} support joints, {unweighted} without weights",
@@ -207,9 +208,22 @@ def test_baking_and_comparing():
     assert "Select a mesh with a Two-Phase Skin" in refused(bake)
     assert "Select a mesh with a Two-Phase Skin, out of Edit Mode" in refused(compare)
     scene.empty()
-    _obj, _armature, skin = skinned()
+    obj, _armature, skin = skinned()
     assert "Frame Start 5 is after End 4" in refused(bake, frame_start=5, frame_end=4)
-    assert "Nothing was baked: " in refused(bake, kind="MDD", frame_start=1, frame_end=2, filepath="/dev/null/x.mdd")
+    options = {"kind": "MDD", "frame_start": 1, "frame_end": 2}
+    assert 'There is no folder "/dev/null": make it first' in refused(bake, filepath="/dev/null/x.mdd", **options)
+    assert '"/dev/" is a folder: name the file to write' in refused(bake, filepath="/dev/", **options)
+    assert "Save the .blend file first" in refused(bake, **options)
+    path = Path(scene.temporary("blocked.mdd"))
+    path.with_name(f"{path.name}.part").mkdir()
+    assert "Nothing was baked: " in refused(bake, filepath=str(path), **options)
+    reader = scene.tube()[0].modifiers.new("Read", "MESH_CACHE")
+    reader.filepath = str(path)
+    scene.activate(obj)
+    assert '"Tube.001" reads: name another file' in refused(bake, filepath=str(path), **options)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "Go to Object Mode or Pose Mode first" in refused(bake)
+    bpy.ops.object.mode_set(mode="OBJECT")
     skin.show_viewport = False
     assert '"Tube" has no Two-Phase Skin that is on' in refused(bake, frame_start=1, frame_end=2)
     assert '"Tube" has no Two-Phase Skin that is on' in refused(compare)

@@ -2,6 +2,7 @@
 
 import os
 import struct
+import tempfile
 from pathlib import Path
 
 import addon_utils
@@ -9,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 import scene
+from mathutils import Matrix
 
 inputs = scene.extension("inputs")
 bake = scene.extension("bake")
@@ -82,7 +84,7 @@ def test_mesh_caches():
         ]  # fmt: skip
         assert not skin.show_render
         cache = tube.modifiers["Two-Phase Skin Cache"]
-        assert cache.filepath == f"//two_phase_skin.{kind.lower()}"
+        assert cache.filepath == f"//cache_{kind}_Tube.{kind.lower()}"
         without_the_extension(blend)
         try:
             assert_same_frames(frames_of("Tube"), expected, bpy.data.objects["Tube"])
@@ -143,9 +145,138 @@ def test_several_objects_get_a_file_each():
     bpy.context.collection.objects.link(other)
     bpy.context.view_layer.update()
     scene.activate(tube, other)
-    path = scene.temporary("new folder/both.mdd")
+    path = _in_new_folder("both.mdd")
     assert baked("MDD", filepath=path) == {"FINISHED"}
-    assert sorted(file.name for file in Path(path).parent.iterdir()) == ["both_Tube.mdd", "both_Tube_001.mdd"]
+    assert _files_beside(path) == ["both_Tube.mdd", "both_Tube_001.mdd"]
+
+
+def _in_new_folder(name):
+    folder = Path(tempfile.mkdtemp(dir=scene.temporary("")))
+    return str(folder / name)
+
+
+def _files_beside(path):
+    return sorted(file.name for file in Path(path).parent.iterdir())
+
+
+def two_tubes(first="Tube", second="Other"):
+    """Of other shapes, selected."""
+    tube, _rig, _skin = animated()
+    other = tube.copy()
+    other.data = tube.data.copy()
+    other.data.transform(Matrix.Scale(2, 4))
+    bpy.context.collection.objects.link(other)
+    tube.name, other.name = first, second
+    bpy.context.view_layer.update()
+    scene.activate(tube, other)
+    return tube, other
+
+
+def test_objects_that_are_baked_one_after_the_other_keep_their_caches():
+    tube, other = two_tubes()
+    path = _in_new_folder("shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    expected = [frames_of(obj.name) for obj in (tube, other)]
+    for obj in (tube, other):
+        scene.activate(obj)
+        assert baked("MDD") == {"FINISHED"}
+    assert _files_beside(path) == ["shot.blend", "shot_Other.mdd", "shot_Tube.mdd"]
+    for obj, frames in zip((tube, other), expected, strict=True):
+        assert_same_frames(frames_of(obj.name), frames, obj)
+
+
+def test_a_file_that_another_object_reads_is_not_overwritten():
+    tube, other = two_tubes()
+    path = _in_new_folder("one.mdd")
+    scene.activate(tube)
+    assert baked("MDD", filepath=path) == {"FINISHED"}
+    before = Path(path).read_bytes()
+    scene.activate(other)
+    with pytest.raises(RuntimeError, match=r'one\.mdd" is the cache that "Tube" reads: name another file'):
+        baked("MDD", filepath=path)
+    assert Path(path).read_bytes() == before
+    scene.activate(tube)
+    tube.modifiers["Two-Phase Skin"].show_viewport = True
+    assert baked("MDD", filepath=path) == {"FINISHED"}  # its own
+
+
+def test_names_that_become_one_in_a_file_name():
+    path = _in_new_folder("z.mdd")
+    expected = {}
+    for obj in two_tubes("a:b", "A/b"):
+        expected[obj.name] = frames_of(obj.name)
+    assert baked("MDD", filepath=path) == {"FINISHED"}
+    assert _files_beside(path) == ["z_A_b.mdd", "z_a_b_2.mdd"]
+    for name, frames in expected.items():
+        assert_same_frames(frames_of(name), frames, bpy.data.objects[name])
+
+
+def test_one_file_of_several_that_cannot_be_put_in_its_place():
+    path = _in_new_folder("z.mdd")
+    tubes = two_tubes()
+    first, second = (path.replace("z.mdd", f"z_{name}.mdd") for name in ("Other", "Tube"))
+    for there in (True, False):
+        if there:
+            Path(first).write_text("what was there", encoding="utf-8")
+        before = state()
+        running = bake.Bake(bpy.context, tubes, "MDD", FRAMES, path)
+        while running.step(bpy.context):
+            pass
+        os.mkdir(second)
+        with pytest.raises(OSError, match=r"z_Tube\.mdd"):
+            running.finish(bpy.context)
+        running.close()
+        os.rmdir(second)
+        assert state() == before
+        assert _files_beside(path) == (["z_Other.mdd"] if there else [])
+        if there:
+            assert Path(first).read_text(encoding="utf-8") == "what was there"
+            os.remove(first)
+
+
+def test_the_original_is_hidden_behind_what_was_made_of_it():
+    for kind in ("SHAPE_KEYS", "MESHES", "MDD"):
+        scene.empty()
+        tube, _rig, _skin = animated()
+        bpy.ops.ed.undo_push(message="before")
+        name, hidden = tube.name, kind != "MDD"
+        bpy.ops.object.two_phase_skin_bake(
+            "EXEC_DEFAULT", True, kind=kind, frame_start=3, frame_end=5, filepath=scene.temporary("shown.mdd")
+        )
+        tube = bpy.data.objects[name]
+        assert (tube.hide_render, tube.visible_get()) == (hidden, not hidden)
+        if kind == "SHAPE_KEYS":
+            copy = bpy.data.objects["Tube Baked"]
+            assert copy.visible_get() and not copy.hide_render
+            assert bpy.context.object == copy and bpy.context.selected_objects == [copy]
+        bpy.ops.ed.undo()
+        tube = bpy.data.objects[name]
+        assert not tube.hide_render and tube.visible_get()
+
+
+def test_the_range_is_the_scenes_unless_it_is_named():
+    _tube, _rig, _skin = animated()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 2, 6
+    assert bpy.ops.object.two_phase_skin_bake(kind="MESHES") == {"FINISHED"}
+    assert sorted(obj.name for obj in bpy.data.objects if obj.name[-1].isdigit()) == [
+        f"Tube 000{k}" for k in range(2, 7)
+    ]
+
+
+def test_a_place_where_no_file_can_be():
+    _tube, _rig, _skin = animated()
+    before = state()
+    folder = _in_new_folder("not there")
+    with pytest.raises(RuntimeError, match=r'There is no folder ".*not there": make it first'):
+        baked("MDD", filepath=os.path.join(folder, "x.mdd"))
+    assert not os.path.exists(folder)
+    os.mkdir(folder)
+    for path in (folder, folder + os.sep):
+        with pytest.raises(RuntimeError, match=r'not there.?" is a folder: name the file to write'):
+            baked("PC2", filepath=path)
+    with pytest.raises(RuntimeError, match=r"Save the \.blend file first, or name the file"):
+        baked("PC2", filepath="//x.pc2")
+    assert state() == before and os.listdir(folder) == []
 
 
 def test_the_files_are_what_other_programs_read():
@@ -201,7 +332,7 @@ def test_a_bake_that_fails_leaves_nothing_and_says_why():
     before = state()
     folder = scene.temporary("a file")
     Path(folder).write_text("", encoding="utf-8")
-    with pytest.raises(RuntimeError, match=r"Nothing was baked: .*a file"):
+    with pytest.raises(RuntimeError, match=r'There is no folder ".*a file"'):
         baked("MDD", filepath=os.path.join(folder, "x.mdd"))
     assert state() == before
     with pytest.raises(RuntimeError, match=r"Save the \.blend file first, or name the file"):
