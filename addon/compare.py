@@ -4,7 +4,7 @@
 import numpy as np
 from bpy.app.translations import pgettext_rpt as rpt_
 
-from . import convert, operators
+from . import convert, live, operators
 
 
 class Comparison:
@@ -52,6 +52,9 @@ def measure(context, obj):
     skins = [skin for skin in operators.skins_of(obj) if skin.show_viewport]
     if not skins:
         raise operators.Refusal(rpt_('"{object}" has no Two-Phase Skin that is on').format(object=obj.name))
+    context.view_layer.update()
+    if problem := next(filter(None, map(live.problem_of, skins)), ""):
+        raise operators.Refusal(f'"{obj.name}": {problem}')
     skinned = Shape(_evaluated(context, obj))
     plain_ones, added = _armature_modifiers(obj, skins)
     shown = [(modifier, modifier.show_viewport) for modifier in (*skins, *plain_ones)]

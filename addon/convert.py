@@ -60,10 +60,11 @@ class OBJECT_OT_two_phase_skin_convert(bpy.types.Operator):
             layout.prop(self, "method")
 
     def execute(self, context):
-        converted, refused = 0, []
+        converted, refused = [], []
         for obj in _objects(context, self.scope):
             try:
-                converted += _to_skins(obj, self.method, context) if self.to == "TWO_PHASE" else _to_armature(obj)
+                if _to_skins(obj, self.method, context) if self.to == "TWO_PHASE" else _to_armature(obj):
+                    converted.append(obj)
             except operators.Refusal as refusal:
                 refused.append(str(refusal))
         for text in refused:
@@ -73,7 +74,7 @@ class OBJECT_OT_two_phase_skin_convert(bpy.types.Operator):
                 self.report({"ERROR"}, self._nothing())
             return {"CANCELLED"}
         live.refresh(context)
-        self.report({"INFO"}, rpt_("Converted {count} objects").format(count=converted))
+        self.report({"INFO"}, rpt_("Converted {objects}").format(objects=operators.in_words(converted)))
         return {"FINISHED"}
 
     def _nothing(self):
@@ -117,6 +118,7 @@ def _to_armature(obj):
     if not skins:
         return False
     operators.check_editable(obj)
+    _check_armatures(obj, skins)
     acts_for = operators.stands_for(obj)
     for skin in skins:
         modifier = acts_for.get(skin.name)
@@ -128,6 +130,15 @@ def _to_armature(obj):
         obj.modifiers.remove(skin)
         obj.modifiers.active = modifier
     return True
+
+
+def _check_armatures(obj, skins):
+    """An Armature modifier without one would deform nothing, and nobody would see why."""
+    for skin in skins:
+        armature = inputs.read(skin, node_group.ARMATURE)
+        if armature is None or armature.type != "ARMATURE":
+            text = rpt_('"{object}": "{modifier}" has no armature. Choose one first, or remove the modifier')
+            raise operators.Refusal(text.format(object=obj.name, modifier=skin.name))
 
 
 def armature_modifier_like(skin, obj):

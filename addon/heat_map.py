@@ -110,7 +110,10 @@ class OBJECT_OT_two_phase_skin_compare_hide(bpy.types.Operator):
 
     @classmethod
     def poll(cls, _context):
-        return _Shown.comparison is not None
+        if _Shown.comparison is None:
+            cls.poll_message_set("No heat map is shown")
+            return False
+        return True
 
     def execute(self, _context):
         hide()

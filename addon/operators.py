@@ -308,8 +308,12 @@ def _found(skins):
 
 
 def _count(skins):
-    objects = {skin.id_data.name for skin in skins}
-    return f'"{objects.pop()}"' if len(objects) == 1 else rpt_("{count} objects").format(count=len(objects))
+    return in_words({skin.id_data for skin in skins})
+
+
+def in_words(objects):
+    """The name of one object, the number of several."""
+    return f'"{next(iter(objects)).name}"' if len(objects) == 1 else rpt_("{count} objects").format(count=len(objects))
 
 
 class _Progress:

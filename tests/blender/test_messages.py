@@ -22,7 +22,7 @@ NO_REFUSALS = {
     '"{object}": Two-Phase Skin against Armature', 'Reading the weights of "{object}"', "{count} objects",
     "Two-Phase Skin added to {objects}", "{objects} had Two-Phase Skin already: the method is now {method}",
     ": {vertices} vertices on {bones} bones and {support} support joints, {unweighted} without weights",
-    "Converted {count} objects", "The pose has changed: compare again", "Compared with Armature",
+    "Converted {objects}", "The pose has changed: compare again", "Compared with Armature",
 }  # fmt: skip
 # Said only where there is a window, or on another machine; with the test that makes them be said there.
 ELSEWHERE = {
@@ -227,6 +227,7 @@ def test_baking_and_comparing():
     skin.show_viewport = False
     assert '"Tube" has no Two-Phase Skin that is on' in refused(bake, frame_start=1, frame_end=2)
     assert '"Tube" has no Two-Phase Skin that is on' in refused(compare)
+    assert "No heat map is shown" in refused(bpy.ops.object.two_phase_skin_compare_hide)
 
 
 def test_comparing_meshes_of_other_sizes():
@@ -244,6 +245,10 @@ def test_converting():
     bpy.context.object.modifiers.clear()
     assert "None of these objects has an Armature modifier that is on" in refused(convert, to="TWO_PHASE")
     assert "None of these objects has a Two-Phase Skin" in refused(convert, to="ARMATURE")
+    scene.empty()
+    _obj, armature, _skin = skinned()
+    bpy.data.objects.remove(armature)
+    assert '"Two-Phase Skin" has no armature. Choose one first' in refused(convert, to="ARMATURE")
 
 
 def test_bones():

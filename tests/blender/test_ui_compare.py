@@ -104,6 +104,19 @@ def test_what_cannot_be_compared_is_said():
     assert not skin.show_viewport and not tube.modifiers["Armature"].show_viewport
 
 
+def test_a_skin_that_does_nothing_is_not_compared():
+    tube, rig, _skin = skinned()
+    before = stack(tube)
+    for harm, said in (
+        (tube.vertex_groups.clear, "No vertex group is named like a deforming bone"),
+        (lambda: bpy.data.objects.remove(rig), "Choose an armature"),
+    ):
+        harm()
+        with pytest.raises(RuntimeError, match=f'"Tube": {said}'):
+            compared(tube)
+        assert stack(tube) == before and heat_map.current()[0] is None
+
+
 def test_colours_run_from_end_to_end():
     found = heat_map.colours(np.array([0, 0.25, 1, 2]))
     np.testing.assert_allclose(found[[0, 2, 3]], heat_map._STOPS[[0, -1, -1]])

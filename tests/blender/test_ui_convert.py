@@ -104,6 +104,24 @@ def test_what_cannot_be_converted_is_said():
     assert [m.type for m in other.modifiers] == ["ARMATURE"]
 
 
+def test_a_skin_whose_armature_is_gone_is_left_and_the_others_are_converted():
+    tube, other, rig = two_tubes()
+    lost = rig.copy()
+    bpy.context.collection.objects.link(lost)
+    other.modifiers["Armature"].object = lost
+    scene.activate(tube, other)
+    assert to("TWO_PHASE") == {"FINISHED"}
+    bpy.data.objects.remove(lost)
+    before = stack(other)
+    assert to("ARMATURE") == {"FINISHED"}
+    assert stack(other) == before
+    assert stack(tube) == [("Armature", "ARMATURE", True, True)]
+    scene.activate(other)
+    with pytest.raises(RuntimeError, match='"Two-Phase Skin" has no armature'):
+        to("ARMATURE")
+    assert stack(other) == before
+
+
 def test_one_undo_step():
     tube, other, _rig = two_tubes()
     scene.activate(tube, other)
