@@ -253,7 +253,7 @@ class Binding:
                 storage.store(mesh, name, result)
             storage.discard(mesh, [name + column for column in node_group.COLUMNS])
         if inputs.read(modifier, node_group.PER_VERTEX) != per_vertex:
-            inputs.write(modifier, node_group.PER_VERTEX, per_vertex)
+            inputs.write_own(modifier, node_group.PER_VERTEX, per_vertex)
         mesh.update_tag()
 
     def _write_nothing(self, mesh, modifier, moment):
@@ -272,13 +272,13 @@ class Binding:
         if self.object.library is None and inputs.has(modifier, node_group.GROUP_STATE):
             state = _group_state(self.object, modifier)
             if inputs.read(modifier, node_group.GROUP_STATE) != state:
-                inputs.write(modifier, node_group.GROUP_STATE, state)
+                inputs.write_own(modifier, node_group.GROUP_STATE, state)
 
     def _tell(self, modifier, problem):
         """Show in the modifier's panel what is wrong."""
         self.problem = problem
         if self.object.library is None and inputs.read(modifier, node_group.MESSAGE) != problem:
-            inputs.write(modifier, node_group.MESSAGE, problem)
+            inputs.write_own(modifier, node_group.MESSAGE, problem)
 
 
 def remove_attributes(mesh, identity):

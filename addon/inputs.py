@@ -3,7 +3,7 @@
 
     from bl_ext.user_default.two_phase_skin import inputs
 
-    skin = bpy.context.object.modifiers["Two-Phase Skin"]
+    skin = inputs.skins(bpy.context.object)[0]   # the first; they are modifiers, in the order of the stack
     inputs.write(skin, "Method", "Dual Quaternion")   # or "Two-Phase", "Linear"
     inputs.write(skin, "Armature", bpy.data.objects["rig"])
     inputs.write(skin, "Inherited Scale", "Before Bend")   # or "After Bend"
@@ -12,8 +12,11 @@
     skin.id_data.keyframe_insert(inputs.data_path(skin, "Factor"), frame=1)
 
 A name that the skin does not have is a KeyError that lists those it has; a menu item that does not exist is a
-ValueError that lists the items.
+ValueError that lists the items, a number out of range one that says the range. What is no skin, or a value of another
+type, is a TypeError.
 """
+
+from numbers import Real
 
 import bpy
 
@@ -26,6 +29,11 @@ _TYPES = {
     "NodeSocketString": str,
 }
 _NOTHING = {"NodeSocketObject": None, "NodeSocketFloat": 0.0, "NodeSocketBool": False, "NodeSocketString": ""}
+
+
+def skins(obj):
+    """The skins of an object, but for those whose node group is damaged: they can only be removed."""
+    return [m for m in obj.modifiers if node_group.is_skin(m) and not node_group.damage(m.node_group)]
 
 
 def read(modifier, name):
@@ -56,12 +64,15 @@ def read_or_default(modifier, name):
 
 def write(modifier, name, value):
     """Set the input and tell Blender to evaluate the object again."""
-    identifier, kind = _socket(modifier, name)
-    if kind == "NodeSocketMenu":
-        value = _menu_value(name, value)
-    elif kind == "NodeSocketFloat":
-        value = float(value)
-    compat.input_set(modifier, identifier, value)
+    _identifier, kind = _socket(modifier, name)
+    if name in node_group.HIDDEN:
+        raise ValueError(f"{name} is set by the extension alone; expected one of {_names(modifier)}")
+    write_own(modifier, name, _CHECKS[kind](name, value))
+
+
+def write_own(modifier, name, value):
+    """The same for what only the extension sets; nothing is checked."""
+    compat.input_set(modifier, _socket(modifier, name)[0], value)
     modifier.id_data.update_tag()
 
 
@@ -72,6 +83,11 @@ def read_group(modifier, name):
 
 def write_group(modifier, name, group):
     """Let the input read a vertex group or attribute; an empty name goes back to its value."""
+    _socket(modifier, name)
+    if name not in node_group.FIELDS:
+        raise ValueError(f"{name} reads no vertex group; expected one of {', '.join(sorted(node_group.FIELDS))}")
+    if not isinstance(group, str):
+        raise TypeError(f"{name}: {group!r}; expected the name of a vertex group or attribute, or an empty text")
     compat.input_attribute_set(modifier, _socket(modifier, name)[0], group)
     modifier.id_data.update_tag()
 
@@ -83,10 +99,18 @@ def data_path(modifier, name):
 
 def _socket(modifier, name):
     """The identifier and the type of the input."""
-    sockets = node_group.sockets(modifier.node_group)
-    if name not in sockets:
-        raise KeyError(f"{modifier.name} has no input {name!r}; it has {', '.join(sockets)}")
-    return sockets[name]
+    tree = getattr(modifier, "node_group", None)
+    if tree is None or not node_group.version_of(tree):
+        raise TypeError(f"{modifier!r} is not a Two-Phase Skin; expected one of those that inputs.skins(object) gives")
+    found = node_group.sockets(tree).get(name)
+    if found is None:
+        raise KeyError(f"{modifier.name} has no input {name!r}; it has {_names(modifier)}")
+    return found
+
+
+def _names(modifier):
+    """The inputs that are there to be set."""
+    return ", ".join(name for name in node_group.sockets(modifier.node_group) if name not in node_group.HIDDEN)
 
 
 def _menu_name(name, value):
@@ -101,3 +125,32 @@ def _menu_value(name, value):
     if value not in items:
         raise ValueError(f"{name}: {value!r}; expected one of {', '.join(items)}")
     return value if bpy.app.version >= (5, 2, 0) else items.index(value)
+
+
+def _number(name, value):
+    if not isinstance(value, Real):
+        raise TypeError(f"{name}: {value!r}; expected a number")
+    most = node_group.SLIDERS[name]
+    if not 0 <= value <= most:
+        raise ValueError(f"{name}: {value!r}; expected a number from 0 to {most:g}")
+    return float(value)
+
+
+def _switch(name, value):
+    if value not in (False, True):
+        raise TypeError(f"{name}: {value!r}; expected True or False")
+    return bool(value)
+
+
+def _object(name, value):
+    if value is not None and not isinstance(value, bpy.types.Object):
+        raise TypeError(f"{name}: {value!r}; expected an object of bpy.data.objects, or None")
+    return value
+
+
+_CHECKS = {
+    "NodeSocketMenu": _menu_value,
+    "NodeSocketFloat": _number,
+    "NodeSocketBool": _switch,
+    "NodeSocketObject": _object,
+}

@@ -72,7 +72,7 @@ class _Skins:
         identity = inputs.read(modifier, node_group.IDENTITY)
         if not _IDENTITY.fullmatch(identity) or identity in self._identities(skin):
             identity = uuid.uuid4().hex[:8]
-            inputs.write(modifier, node_group.IDENTITY, identity)
+            inputs.write_own(modifier, node_group.IDENTITY, identity)
         skin.identity = identity
         skin.mesh = skin.object.data
 

@@ -96,7 +96,7 @@ HIDDEN = {IDENTITY, WITNESS, PER_VERTEX, GROUP_STATE, MESSAGE}
 _OPTIONAL = {BLEND, SHOW, STAGE, GROUP_STATE}  # groups of older versions lack them
 GROUP_THERE, NO_GROUP, GROUP_MISSING = 0.0, -1.0, 1.0
 SLIDERS = {BLEND: 1.0, FACTOR: 1.0, GROUP: 1.0, STAGE: 3.0}  # each from 0 to this, where it is at first
-_FIELDS = {BLEND, GROUP}  # a value or a vertex group
+FIELDS = {BLEND, GROUP}  # a value or a vertex group
 _PANELS = (
     ("Influence", "How much of the deformation is applied, and to which points", (FACTOR, GROUP, INVERT)),
     ("Binding", "What the points are bound by", (BIND, MULTI)),
@@ -223,7 +223,7 @@ def _declare(tree):
             if name in SLIDERS:
                 most = SLIDERS[name]
                 socket.min_value, socket.max_value, socket.default_value, socket.subtype = 0.0, most, most, "FACTOR"
-            socket.force_non_field = name not in _FIELDS and kind in ("NodeSocketFloat", "NodeSocketBool")
+            socket.force_non_field = name not in FIELDS and kind in ("NodeSocketFloat", "NodeSocketBool")
         socket = _interface_socket(tree, name)
         socket.description = description
         socket.hide_in_modifier = name in HIDDEN

@@ -164,7 +164,7 @@ def add_skins(obj, armature, method, context):
 
 def skins_of(obj):
     """The skins of an object, but for those whose node group is damaged: they can only be removed."""
-    return [m for m in obj.modifiers if node_group.is_skin(m) and not node_group.damage(m.node_group)]
+    return inputs.skins(obj)
 
 
 def stands_for(obj):

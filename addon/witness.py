@@ -20,7 +20,7 @@ def ensure(skin, armature):
         return
     present = inputs.read(skin, node_group.WITNESS)
     if present is None or not _sees(present, armature):
-        inputs.write(skin, node_group.WITNESS, _of(armature))
+        inputs.write_own(skin, node_group.WITNESS, _of(armature))
         skin.node_group = skin.node_group  # makes Blender look at the dependencies again
 
 

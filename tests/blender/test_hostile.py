@@ -194,7 +194,7 @@ def test_identities_that_are_names_of_others():
     bpy.context.collection.objects.link(other)
     refreshed()
     for identity in ["", inputs.read(other.modifiers[skin.name], node_group.IDENTITY), "position", *NAMES, "é" * 5000]:
-        inputs.write(skin, node_group.IDENTITY, identity)
+        inputs.write_own(skin, node_group.IDENTITY, identity)
         scene.bend(armature, 0.6)
         refreshed()
         scene.bend(armature, 0.4)

@@ -57,6 +57,74 @@ def test_wrong_names_list_the_right_ones():
         inputs.write(skin, "Method", "linear")
 
 
+def refused(error, action, *arguments):
+    with pytest.raises(error) as caught:
+        action(*arguments)
+    return str(caught.value.args[0])
+
+
+def test_numbers_out_of_range_and_values_of_other_types_are_refused():
+    tube, _rig = scene.tube()
+    skin = scene.add_skin(tube)
+    for name, most in (("Factor", "1"), ("Blend", "1"), ("Vertex Group", "1"), ("Stage", "3")):
+        before = inputs.read(skin, name)
+        for value in (-0.01, 3.5, float("nan")):
+            said = refused(ValueError, inputs.write, skin, name, value)
+            assert said == f"{name}: {value}; expected a number from 0 to {most}"
+        assert "expected a number" in refused(TypeError, inputs.write, skin, name, "half")
+        assert inputs.read(skin, name) == before
+    assert "Armature: 'Rig'; expected an object" in refused(TypeError, inputs.write, skin, "Armature", "Rig")
+    assert "Invert: 'no'; expected True or False" in refused(TypeError, inputs.write, skin, "Invert", "no")
+    said = refused(ValueError, inputs.write_group, skin, "Method", "bone0")
+    assert said == "Method reads no vertex group; expected one of Blend, Vertex Group"
+    assert "expected the name of a vertex group" in refused(TypeError, inputs.write_group, skin, "Blend", None)
+
+
+def test_what_only_the_extension_sets_is_not_listed_and_not_written():
+    tube, _rig = scene.tube()
+    skin = scene.add_skin(tube)
+    listed = refused(KeyError, inputs.read, skin, "Nothing")
+    for name in ("Identity", "Witness", "Per Vertex Matrix", "Group State", "Message"):
+        before = inputs.read(skin, name)
+        assert name not in listed
+        assert f"{name} is set by the extension alone" in refused(ValueError, inputs.write, skin, name, before)
+        assert inputs.read(skin, name) == before
+
+
+def test_what_is_no_skin_is_refused():
+    tube, _rig = scene.tube()
+    scene.add_skin(tube)
+    other = tube.modifiers.new("Other", "NODES")
+    empty = tube.modifiers.new("Empty", "NODES")
+    other.node_group = bpy.data.node_groups.new("Other", "GeometryNodeTree")
+    other.node_group.interface.new_socket("Factor", in_out="INPUT", socket_type="NodeSocketFloat")
+    for each in (None, tube, tube.modifiers["Armature"], other, empty):
+        for action, arguments in (
+            (inputs.read, ("Factor",)),
+            (inputs.write, ("Factor", 1)),
+            (inputs.write_group, ("Vertex Group", "")),
+            (inputs.data_path, ("Factor",)),
+        ):
+            assert "is not a Two-Phase Skin; expected one of" in refused(TypeError, action, each, *arguments)
+
+
+def test_the_example_in_the_manual_finds_the_skin():
+    """Also where another Geometry Nodes modifier stands above it."""
+    tube, _rig = scene.tube()
+    other = tube.modifiers.new("Other", "NODES")
+    other.node_group = bpy.data.node_groups.new("Other", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        other.node_group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    nodes = other.node_group.nodes
+    ends = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
+    other.node_group.links.new(ends[0].outputs[0], ends[1].inputs[0])
+    tube.modifiers.move(1, 0)
+    text = (scene.ROOT / "docs" / "blender.md").read_text(encoding="utf-8")
+    exec(text.split("```python\n")[1].split("```")[0], {})
+    (skin,) = inputs.skins(tube)
+    assert skin.node_group.name != "Other" and inputs.read(skin, "Inherited Scale") == "Before Bend"
+
+
 def test_the_vertex_group_masks_as_in_the_armature_modifier():
     tube, rig = scene.tube()
     mask = tube.vertex_groups.new(name="mask")

@@ -94,7 +94,7 @@ def test_scripts_in_a_file_are_left_to_blender():
     text.write("import bpy\nbpy.app.driver_namespace['evil'] = True")
     text.use_module = True
     for name in ("Message", "Identity"):
-        inputs.write(skin, name, "__import__('bpy').app.driver_namespace.__setitem__('evil', True)")
+        inputs.write_own(skin, name, "__import__('bpy').app.driver_namespace.__setitem__('evil', True)")
     path = scene.temporary("evil.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
