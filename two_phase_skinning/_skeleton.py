@@ -78,7 +78,7 @@ class Skeleton:
     @staticmethod
     def _inherits_from(compensating: ArrayLike | None, parents: NDArray[Any]) -> NDArray[np.bool_]:
         if compensating is None:
-            return np.ones(parents.shape, dtype=bool)
+            return np.broadcast_to(np.True_, parents.shape)  # of a wrong shape it takes no memory
         mask = as_array(compensating, "compensating")
         if mask.dtype != bool:
             raise TypeError(f"compensating: dtype {mask.dtype}; expected bool")

@@ -227,17 +227,20 @@ PyArrayObject *matrix_argument(PyObject *value, const char *name)
 int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *length, int32_t **order)
 {
     const npy_intp shape[] = {joint_count};
-    PyArrayObject *array = array_argument(value, "parents", INTEGER_64, 1, shape, "J");
+    PyArrayObject *array = check_shape(read_array(value, "parents", INTEGER_64), "parents", 1, shape, "J");
     if (!array) {
         return NULL;
     }
     npy_intp count = PyArray_DIM(array, 0);
-    const int64_t *given = PyArray_DATA(array);
     if (count > INT32_MAX / 2) {
         PyErr_Format(PyExc_ValueError, "parents: %zd joints; expected at most %d", (Py_ssize_t)count, INT32_MAX / 2);
         Py_DECREF(array);
         return NULL;
     }
+    if (!(array = convert(array, "parents", INTEGER_64))) {
+        return NULL;
+    }
+    const int64_t *given = PyArray_DATA(array);
     int32_t *parents = PyMem_Malloc((size_t)(2 * count + 1) * sizeof *parents);
     if (!parents) {
         PyErr_NoMemory();

@@ -41,6 +41,8 @@ def test_eight_python_threads_share_a_skin() -> None:
             jobs.append(lambda world=world, method=method: SKIN.deform(world, method=method))
         jobs.append(lambda world=world: SKIN.deform_normals(world))
         jobs.append(lambda world=world: SKIN.deform(world, inherited="before", threads=2))
+        jobs.append(lambda world=world: np.array(SKIN.skeleton.separate(world)))
+        jobs.append(lambda world=world: SKIN.skeleton.pose(world))
     expected = [job() for job in jobs]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(3):
