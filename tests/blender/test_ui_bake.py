@@ -214,7 +214,7 @@ def test_names_that_become_one_in_a_file_name():
 def test_one_file_of_several_that_cannot_be_put_in_its_place():
     path = _in_new_folder("z.mdd")
     tubes = two_tubes()
-    first, second = (path.replace("z.mdd", f"z_{name}.mdd") for name in ("Other", "Tube"))
+    first, second = (path.replace("z.mdd", f"z_{name}.mdd") for name in ("Tube", "Other"))
     for there in (True, False):
         if there:
             Path(first).write_text("what was there", encoding="utf-8")
@@ -223,12 +223,12 @@ def test_one_file_of_several_that_cannot_be_put_in_its_place():
         while running.step(bpy.context):
             pass
         os.mkdir(second)
-        with pytest.raises(OSError, match=r"z_Tube\.mdd"):
+        with pytest.raises(OSError, match=r"z_Other\.mdd"):
             running.finish(bpy.context)
         running.close()
         os.rmdir(second)
         assert state() == before
-        assert _files_beside(path) == (["z_Other.mdd"] if there else [])
+        assert _files_beside(path) == (["z_Tube.mdd"] if there else [])
         if there:
             assert Path(first).read_text(encoding="utf-8") == "what was there"
             os.remove(first)
