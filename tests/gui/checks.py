@@ -224,7 +224,7 @@ def check_compare():
 
 def check_esc_stops_a_bake_and_undo_takes_one_back():
     scenes.empty()
-    obj, rig = scenes.arm(rings=300, around=200)
+    _obj, rig = scenes.arm(rings=300, around=200)
     scenes.animate(rig, 60)
     scenes.look(8)
     add()
@@ -249,10 +249,11 @@ def check_esc_stops_a_bake_and_undo_takes_one_back():
     yield window.key("Return")
     yield from window.until(lambda: "Arm Baked" in bpy.data.objects)
     assert len(bpy.data.objects["Arm Baked"].data.shape_keys.key_blocks) == 5
+    assert not bpy.data.objects["Arm"].visible_get()
     with window.context():
         bpy.ops.ed.undo()
     yield window.redraw()
-    assert "Arm Baked" not in bpy.data.objects and obj is not None
+    assert "Arm Baked" not in bpy.data.objects and bpy.data.objects["Arm"].visible_get()
 
 
 def check_esc_stops_reading_the_weights_of_a_large_mesh():
