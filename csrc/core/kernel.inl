@@ -53,22 +53,40 @@ INLINE void add_dual_quaternion(v sum[PARTS], const float *from, v w, v *pivot, 
     }
 }
 
-/* One vertex's blends; only those of the stages are set. */
+INLINE void add_row(blended *sum, const int stages, const float *row, v w, v *pivot, const int first)
+{
+    for (int s = 0; s < TPS_STAGES; s++) {
+        const float *part = row + tps_part(stages, s);
+        if (stages & STAGE_RIGID & 1 << s) {
+            add_dual_quaternion(sum->part[s], part, w, pivot, first);
+        } else if (stages & 1 << s) {
+            add_matrix(sum->part[s], part, w, first);
+        }
+    }
+}
+
+/* One vertex's blends; only those of the stages are set. They are summed in a variable of their own, which compilers
+ * keep in registers. */
 INLINE void blend(const tps_tables *t, const int stages, const uint16_t *joints, const float *weights,
                   const int influences, blended *to)
 {
     const size_t width = (size_t)tps_row_floats(stages);
+    blended sum;
+    for (int i = 0; i < TPS_STAGES * PARTS; i++) {
+        sum.part[i / PARTS][i % PARTS] = all(0);
+    }
     v pivot = all(0);
-    for (int k = 0; k < influences; k++) {
-        const float *row = t->rows + width * joints[k];
-        __asm__("" : "+r"(row)); /* one address in one register, not one for each part */
-        for (int s = 0; s < TPS_STAGES; s++) {
-            const float *part = row + tps_part(stages, s);
-            if (stages & STAGE_RIGID & 1 << s) {
-                add_dual_quaternion(to->part[s], part, all(weights[k]), &pivot, k == 0);
-            } else if (stages & 1 << s) {
-                add_matrix(to->part[s], part, all(weights[k]), k == 0);
-            }
+    const float *row = t->rows + width * joints[0];
+    __asm__("" : "+r"(row)); /* one address in one register, not one for each part */
+    add_row(&sum, stages, row, all(weights[0]), &pivot, 1);
+    for (int k = 1; k < influences; k++) {
+        row = t->rows + width * joints[k];
+        __asm__("" : "+r"(row));
+        add_row(&sum, stages, row, all(weights[k]), &pivot, 0);
+    }
+    for (int i = 0; i < TPS_STAGES * PARTS; i++) {
+        if (stages & 1 << i / PARTS) {
+            to->part[i / PARTS][i % PARTS] = sum.part[i / PARTS][i % PARTS];
         }
     }
 }
