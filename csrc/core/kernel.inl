@@ -354,17 +354,18 @@ INLINE void run_lanes(const tps_kernel_job *job, const int stages, const int wan
 INLINE void prefetch(const tps_kernel_job *job, const lanes *l, const int influences, int64_t vertex)
 {
     enum { AHEAD = 16 * LANES, LINE = 64 };
-    uintptr_t weights = (uintptr_t)(l->weights + AHEAD * influences),
-              points = (uintptr_t)(job->points + 3 * (vertex + AHEAD));
-    __builtin_prefetch((const void *)weights);
-    __builtin_prefetch((const void *)(weights + LINE));
-    __builtin_prefetch((const void *)(uintptr_t)(l->joints + AHEAD * influences));
-    __builtin_prefetch((const void *)points);
-    __builtin_prefetch((const void *)(points + LINE));
+    if (influences <= 8) { /* longer rows are streams that processors follow by themselves */
+        uintptr_t weights = (uintptr_t)l->weights + sizeof(float) * AHEAD * (size_t)influences;
+        __builtin_prefetch((const void *)weights);
+        __builtin_prefetch((const void *)(weights + LINE));
+        __builtin_prefetch((const void *)((uintptr_t)l->joints + sizeof(uint16_t) * AHEAD * (size_t)influences));
+    }
+    size_t ahead = 3 * sizeof(float) * (size_t)(vertex + AHEAD);
+    __builtin_prefetch((const void *)((uintptr_t)job->points + ahead));
+    __builtin_prefetch((const void *)((uintptr_t)job->points + ahead + LINE));
     if (job->out.points) {
-        uintptr_t out = (uintptr_t)(job->out.points + 3 * (vertex + AHEAD));
-        __builtin_prefetch((const void *)out, 1);
-        __builtin_prefetch((const void *)(out + LINE), 1);
+        __builtin_prefetch((const void *)((uintptr_t)job->out.points + ahead), 1);
+        __builtin_prefetch((const void *)((uintptr_t)job->out.points + ahead + LINE), 1);
     }
 }
 
