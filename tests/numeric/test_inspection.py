@@ -21,13 +21,13 @@ WRITES_FILES = "cache_files.py"  # the only one that may
 MODULES = {
     "__future__", "array", "bmesh", "bpy", "bl_math", "blf", "bpy_extras", "collections",
     "contextlib", "ctypes", "enum", "functools", "gpu", "gpu_extras", "inspect", "itertools",
-    "math", "mathutils", "numpy", "operator", "os", "re", "struct", "textwrap",
+    "math", "mathutils", "numbers", "numpy", "operator", "os", "re", "stat", "struct", "textwrap",
     "threading", "time", "traceback", "types", "typing", "two_phase_skinning", "uuid",
 }  # fmt: skip
 CALLS = {"exec", "eval", "compile", "__import__", "open", "input", "breakpoint"}
 # Of os, what reads or changes no file.
-OS_EVERYWHERE = {"path", "cpu_count", "sched_getaffinity", "environ"}
-OS_TO_WRITE = {"makedirs", "remove", "replace", "fsync", "path"}
+OS_EVERYWHERE = {"path", "stat", "cpu_count", "sched_getaffinity", "environ"}
+OS_TO_WRITE = {"remove", "replace", "rename", "link", "fsync", "path"}
 # What Blender would open, fetch or run for us; how scripts in a .blend are allowed; names that drivers see.
 BLENDER = re.compile(
     r"url_open|run_script|execfile|libraries\.load|save_as|save_mainfile|open_mainfile|use_scripts_auto_execute|"
