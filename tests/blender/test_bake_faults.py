@@ -62,7 +62,7 @@ def assert_as_before(path):
 
 
 def _killed(kind, frame, path):
-    command = [sys.executable, "-c", KILLED, str(path), str(frame), kind]
+    command = [sys.executable, "-P", "-c", KILLED, str(path), str(frame), kind]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     ended = subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
