@@ -51,7 +51,9 @@ def _write_manifest(path: Path, wheels: dict[str, Path]) -> None:
             raise SystemExit(f"addon/blender_manifest.toml has {key}: they are written by tools/package/extension.py")
     names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels.values())
     platforms = ", ".join(f'"{platform}"' for platform in wheels)
-    path.write_text(f"{manifest.rstrip()}\nplatforms = [{platforms}]\nwheels = [\n{names}]\n", encoding="utf-8")
+    keys, table, tables = manifest.partition("\n[")  # what stands behind a table's name belongs to that table
+    keys = f"{keys.rstrip()}\nplatforms = [{platforms}]\nwheels = [\n{names}]\n"
+    path.write_text(keys + table + tables, encoding="utf-8")
 
 
 def _run(builder: Path, *arguments: object) -> None:
