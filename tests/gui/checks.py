@@ -234,7 +234,7 @@ def check_esc_stops_a_bake_and_undo_takes_one_back():
     with window.context():
         bpy.ops.object.two_phase_skin_bake("INVOKE_DEFAULT")
     yield window.DRAWN
-    window.picture("bake", (380, 380, 500, 280))
+    window.picture("bake", (360, 380, 500, 280))
     yield window.key("Return")
     yield from window.until(lambda: bpy.context.scene.frame_current > 2)
     window.picture("bake_progress", (0, 900, 700, 100))
