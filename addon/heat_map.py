@@ -262,9 +262,11 @@ _HANDLERS = {
 }
 
 
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(_CLASSES)
+
+
 def register():
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    _register_classes()
     for event, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, event).append(handler)
 
@@ -273,5 +275,4 @@ def unregister():
     hide()
     for event, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, event).remove(handler)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister_classes()

@@ -154,9 +154,13 @@ def refresh(context, progress=None, anew=False):
                 skins.known.weights.progress, skins.forced = None, False
 
 
+def _binding_of(modifier):
+    return skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
+
+
 def problem_of(modifier):
     """What keeps a skin from deforming its mesh, in words; empty if nothing does."""
-    skin = skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
+    skin = _binding_of(modifier)
     return skin.problem if skin is not None else ""
 
 
@@ -189,7 +193,7 @@ def weights_are_old():
 
 def found(modifier):
     """What a skin was found to be bound to: see Binding.found; None if it is not bound."""
-    skin = skins.bindings.get((modifier.id_data.session_uid, modifier.persistent_uid))
+    skin = _binding_of(modifier)
     return skin.found() if skin is not None else None
 
 

@@ -51,9 +51,11 @@ def _draw_pose(self, _context):
 _CLASSES = (VIEW3D_MT_two_phase_skin, VIEW3D_MT_two_phase_skin_pose)
 
 
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(_CLASSES)
+
+
 def register():
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    _register_classes()
     bpy.types.OBJECT_MT_modifier_add_deform.prepend(_draw_add)
     bpy.types.VIEW3D_MT_object_modifiers.append(_draw_object)
     bpy.types.VIEW3D_MT_pose.append(_draw_pose)
@@ -63,5 +65,4 @@ def unregister():
     bpy.types.OBJECT_MT_modifier_add_deform.remove(_draw_add)
     bpy.types.VIEW3D_MT_object_modifiers.remove(_draw_object)
     bpy.types.VIEW3D_MT_pose.remove(_draw_pose)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister_classes()

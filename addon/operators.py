@@ -333,11 +333,4 @@ class _Progress:
 _CLASSES = (OBJECT_OT_two_phase_skin_add,)
 
 
-def register():
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(_CLASSES)

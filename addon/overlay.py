@@ -85,9 +85,11 @@ _CLASSES = (TwoPhaseSkinOverlay, VIEW3D_PT_overlay_two_phase_skin)
 _handles = []
 
 
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(_CLASSES)
+
+
 def register():
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    _register_classes()
     bpy.types.WindowManager.two_phase_skin_overlay = PointerProperty(type=TwoPhaseSkinOverlay)
     if not bpy.app.background:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
@@ -97,5 +99,4 @@ def unregister():
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     del bpy.types.WindowManager.two_phase_skin_overlay
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister_classes()

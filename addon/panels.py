@@ -120,11 +120,4 @@ class VIEW3D_PT_two_phase_skin(bpy.types.Panel):
 _CLASSES = (DATA_PT_two_phase_skin, VIEW3D_PT_two_phase_skin)
 
 
-def register():
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(_CLASSES)

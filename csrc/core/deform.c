@@ -69,18 +69,24 @@ static int choose_threads(const tps_skin *skin, const tps_pose *pose)
     return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
 }
 
+/* The floats of one frame's table, with room for every stage. */
+static int64_t table_floats(const tps_skin *skin)
+{
+    return (int64_t)skin->used_count * TPS_STAGES * TPS_PART_FLOATS;
+}
+
 /* What a call works in: the joints, in so many copies, and the tables of a batch of frames. */
 static size_t workspace_size(const tps_skin *skin, int64_t copies, int64_t batch)
 {
     size_t joints = (size_t)skin->joint_count * (size_t)copies * sizeof(tps_joint);
-    return joints + (size_t)batch * (size_t)skin->used_count * TPS_STAGES * TPS_PART_FLOATS * sizeof(float);
+    return joints + (size_t)(batch * table_floats(skin)) * sizeof(float);
 }
 
 /* The tables first: they are the ones to lie on whole cache lines. */
 static void lay_out(deformation *d, int64_t batch, void *memory)
 {
     float *rows = memory;
-    for (int64_t f = 0; f < batch; f++, rows += (int64_t)d->skin->used_count * TPS_STAGES * TPS_PART_FLOATS) {
+    for (int64_t f = 0; f < batch; f++, rows += table_floats(d->skin)) {
         d->tables[f].rows = rows;
     }
     d->joints = (tps_joint *)(void *)rows;
@@ -89,12 +95,12 @@ static void lay_out(deformation *d, int64_t batch, void *memory)
 tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
                            const tps_results *results)
 {
-    tps_tables tables[BATCH];
-    deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .results = results, .tables = tables};
-    tps_status status = tps_space_make(pose->space, &d.space);
     if (skeleton->joint_count != skin->joint_count) {
         return TPS_SKELETON_MISMATCH;
     }
+    tps_tables tables[BATCH];
+    deformation d = {.skin = skin, .skeleton = skeleton, .pose = pose, .results = results, .tables = tables};
+    tps_status status = tps_space_make(pose->space, &d.space);
     if (status != TPS_OK) {
         return status;
     }

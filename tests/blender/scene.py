@@ -113,6 +113,15 @@ def add_skin(obj, **options):
     return next(modifier for modifier in obj.modifiers if modifier.name not in before)
 
 
+def skinned(**options):
+    """A bent tube, its armature and its skin."""
+    obj, armature = tube()
+    skin = add_skin(obj, **options)
+    bend(armature)
+    bpy.context.view_layer.update()
+    return obj, armature, skin
+
+
 def points(obj):
     """The points of the evaluated mesh, (V, 3), in the object's space."""
     return points_of(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)

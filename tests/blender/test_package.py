@@ -17,6 +17,16 @@ def test_the_manifest_is_valid():
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+def test_the_archives_manifest_adds_platforms_and_wheels_alone():
+    sys.path.insert(0, str(scene.ROOT / "tools" / "package"))
+    import manifest
+
+    text = (scene.ROOT / "addon" / "blender_manifest.toml").read_text(encoding="utf-8")
+    made = tomllib.loads(manifest.completed(text, ["linux-x64", "macos-arm64"], ["a.whl", "b.whl"]))
+    added = {"platforms": ["linux-x64", "macos-arm64"], "wheels": ["./wheels/a.whl", "./wheels/b.whl"]}
+    assert made == tomllib.loads(text) | added
+
+
 def test_every_module_says_its_licence_and_what_it_is_for():
     for path in (scene.ROOT / "addon").glob("*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -9,14 +9,6 @@ live = scene.extension("live")
 bone_settings = scene.extension("bone_settings")
 
 
-def skinned():
-    tube, rig = scene.tube()
-    skin = scene.add_skin(tube)
-    scene.bend(rig)
-    bpy.context.view_layer.update()
-    return tube, rig, skin
-
-
 def pose_mode(rig, *names):
     """Pose Mode with these bones selected, the last of them active."""
     scene.activate(rig)
@@ -29,7 +21,7 @@ def pose_mode(rig, *names):
 
 
 def test_scale_to_children_says_it_for_all_children():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     everything = scene.points(tube)
     bones = rig.data.bones
     bones["bone1"].two_phase_skin_passes = "NO"
@@ -46,7 +38,7 @@ def test_scale_to_children_says_it_for_all_children():
 
 
 def test_what_automatic_has_decided():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     tube.vertex_groups.remove(tube.vertex_groups["bone1"])
     tube.vertex_groups.remove(tube.vertex_groups["bone3"])
     bpy.context.view_layer.update()
@@ -56,7 +48,7 @@ def test_what_automatic_has_decided():
 
 
 def test_settings_of_all_selected_bones():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     before = scene.points(tube)
     pose_mode(rig, "bone1", "bone2")
     assert bpy.ops.pose.two_phase_skin_set(setting="two_phase_skin_rigid", value="OFF") == {"FINISHED"}
@@ -71,7 +63,7 @@ def test_settings_of_all_selected_bones():
 
 
 def test_one_undo_step():
-    _tube, rig, _skin = skinned()
+    _tube, rig, _skin = scene.skinned()
     pose_mode(rig, "bone1", "bone2")
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.pose.two_phase_skin_set("EXEC_DEFAULT", True, setting="two_phase_skin_nonrigid", value="OFF")
@@ -80,7 +72,7 @@ def test_one_undo_step():
 
 
 def test_without_selected_bones():
-    _tube, rig, _skin = skinned()
+    _tube, rig, _skin = scene.skinned()
     pose_mode(rig)
     with pytest.raises(RuntimeError, match="Select bones in Pose Mode"):
         bpy.ops.pose.two_phase_skin_set()

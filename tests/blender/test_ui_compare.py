@@ -10,14 +10,6 @@ compare = scene.extension("compare")
 heat_map = scene.extension("heat_map")
 
 
-def skinned(**options):
-    tube, rig = scene.tube()
-    skin = scene.add_skin(tube, **options)
-    scene.bend(rig)
-    bpy.context.view_layer.update()
-    return tube, rig, skin
-
-
 def stack(obj):
     return [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
 
@@ -29,7 +21,7 @@ def compared(tube):
 
 
 def test_distances_are_those_of_the_two_shapes_in_the_world():
-    tube, _rig, _skin = skinned()
+    tube, _rig, _skin = scene.skinned()
     tube.scale, tube.rotation_euler = (2, 2, 2), (0.3, 0.2, 0.1)
     bpy.context.view_layer.update()
     gaps = 2 * np.linalg.norm(scene.points(tube) - scene.yardstick(tube), axis=1)
@@ -41,14 +33,14 @@ def test_distances_are_those_of_the_two_shapes_in_the_world():
 
 
 def test_linear_is_no_different():
-    tube, _rig, _skin = skinned(method="LINEAR")
+    tube, _rig, _skin = scene.skinned(method="LINEAR")
     found = compared(tube)
     assert found.largest < 1e-5 * scene.size(tube)
     np.testing.assert_allclose(found.volumes[0], found.volumes[1], rtol=1e-5)
 
 
 def test_volumes_of_a_closed_mesh():
-    _tube, rig, _skin = skinned()
+    _tube, rig, _skin = scene.skinned()
     bpy.ops.mesh.primitive_cube_add(size=2, location=(0, 0, 0.5))
     cube = bpy.context.object
     group = cube.vertex_groups.new(name="bone0")
@@ -65,7 +57,7 @@ def test_volumes_of_a_closed_mesh():
 
 
 def test_units():
-    tube, _rig, _skin = skinned()
+    tube, _rig, _skin = scene.skinned()
     found = compared(tube)
     settings = bpy.context.scene.unit_settings
     lines = dict(heat_map.lines_of(found, bpy.context.scene))
@@ -78,7 +70,7 @@ def test_units():
 
 
 def test_it_knows_that_it_is_stale():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     compared(tube)
     assert heat_map.current()[1] is False
     bpy.context.view_layer.update()
@@ -91,13 +83,13 @@ def test_it_knows_that_it_is_stale():
 
 
 def test_a_subdivided_mesh_is_compared_as_it_is_seen():
-    tube, _rig, _skin = skinned()
+    tube, _rig, _skin = scene.skinned()
     tube.modifiers.new("Subdivision", "SUBSURF").levels = 1
     assert len(compared(tube).distances) > 3 * len(tube.data.vertices)
 
 
 def test_what_cannot_be_compared_is_said():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     skin.show_viewport = False
     with pytest.raises(RuntimeError, match="no Two-Phase Skin that is on"):
         compared(tube)
@@ -105,7 +97,7 @@ def test_what_cannot_be_compared_is_said():
 
 
 def test_a_skin_that_does_nothing_is_not_compared():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     before = stack(tube)
     for harm, said in (
         (tube.vertex_groups.clear, "No vertex group is named like a deforming bone"),

@@ -8,14 +8,6 @@ states = scene.extension("states")
 mend = scene.extension("mend")
 
 
-def skinned():
-    tube, rig = scene.tube()
-    skin = scene.add_skin(tube)
-    scene.bend(rig)
-    bpy.context.view_layer.update()
-    return tube, rig, skin
-
-
 def texts(tube, skin):
     return [state.text for state in states.of(tube, skin)]
 
@@ -31,12 +23,12 @@ def assert_mended_by(tube, skin, action, text, **options):
 
 
 def test_nothing_is_off():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     assert states.of(tube, skin) == []
 
 
 def test_no_armature():
-    tube, rig, skin = skinned()
+    tube, rig, skin = scene.skinned()
     inputs.write(skin, "Armature", None)
     bpy.context.view_layer.update()
     scene.assert_same(scene.points(tube), scene.rest(tube), tube)
@@ -44,14 +36,14 @@ def test_no_armature():
 
 
 def test_something_else_than_an_armature():
-    tube, rig, skin = skinned()
+    tube, rig, skin = scene.skinned()
     inputs.write(skin, "Armature", tube.copy())
     bpy.context.view_layer.update()
     assert_mended_by(tube, skin, "ARMATURE", "is not an armature", armature=rig.name)
 
 
 def test_no_weights():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     expected = scene.points(tube)
     tube.vertex_groups.clear()
     parent, place, names = tube.parent, tube.matrix_world.copy(), [modifier.name for modifier in tube.modifiers]
@@ -63,7 +55,7 @@ def test_no_weights():
 
 
 def test_no_weights_and_no_armature_modifier():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     tube.vertex_groups.clear()
     tube.modifiers.remove(tube.modifiers["Armature"])
     bpy.context.view_layer.update()
@@ -72,7 +64,7 @@ def test_no_weights_and_no_armature_modifier():
 
 
 def test_nothing_in_envelopes():
-    tube, rig, skin = skinned()
+    tube, rig, skin = scene.skinned()
     for bone in rig.data.bones:
         bone.head_radius = bone.tail_radius = bone.envelope_distance = 0
     inputs.write(skin, "Bind To", "Bone Envelopes")
@@ -81,7 +73,7 @@ def test_nothing_in_envelopes():
 
 
 def test_a_modifier_above_that_changes_the_number_of_points():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     tube.modifiers.new("Subdivision", "SUBSURF")
     tube.modifiers.move(len(tube.modifiers) - 1, 0)
     bpy.context.view_layer.update()
@@ -93,7 +85,7 @@ def test_a_modifier_above_that_changes_the_number_of_points():
 
 
 def test_envelopes_below_a_modifier_that_moves_points():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     inputs.write(skin, "Bind To", "Both")
     tube.modifiers.new("Cast", "CAST").factor = 0.1
     tube.modifiers.move(len(tube.modifiers) - 1, 0)
@@ -102,13 +94,13 @@ def test_envelopes_below_a_modifier_that_moves_points():
 
 
 def test_off_in_the_viewport():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     skin.show_viewport = False
     assert_mended_by(tube, skin, "SHOW", "Off in the viewport")
 
 
 def test_an_armature_modifier_deforms_it_again():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     expected = scene.points(tube)
     tube.modifiers["Armature"].show_viewport = True
     assert_mended_by(tube, skin, "MUTE_ARMATURE", "An Armature modifier deforms the mesh as well")
@@ -116,19 +108,19 @@ def test_an_armature_modifier_deforms_it_again():
 
 
 def test_rest_position():
-    tube, rig, skin = skinned()
+    tube, rig, skin = scene.skinned()
     rig.data.pose_position = "REST"
     assert_mended_by(tube, skin, "POSE_POSITION", "Rest Position")
 
 
 def test_a_phase_is_shown():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     inputs.write(skin, "Show", "After Phase 1")
     assert_mended_by(tube, skin, "SHOW_FINAL", "Not all of the deformation")
 
 
 def test_a_vertex_group_that_is_not_there():
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     inputs.write_group(skin, "Vertex Group", "gone")
     inputs.write_group(skin, "Blend", "gone")
     assert texts(tube, skin) == [
@@ -139,7 +131,7 @@ def test_a_vertex_group_that_is_not_there():
 
 
 def test_live_update_is_off():
-    tube, rig, skin = skinned()
+    tube, rig, skin = scene.skinned()
     preferences = bpy.context.preferences.addons[scene.EXTENSION].preferences
     preferences.live = False
     before = scene.points(tube)
@@ -157,7 +149,7 @@ def test_live_update_is_off():
 
 def test_the_number_of_vertices_changed():
     """Nothing is to be mended then: the skin is bound anew by itself."""
-    tube, _rig, skin = skinned()
+    tube, _rig, skin = scene.skinned()
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.subdivide()
@@ -172,7 +164,7 @@ def test_the_number_of_vertices_changed():
 
 
 def test_a_linked_object():
-    tube, _rig, _skin = skinned()
+    tube, _rig, _skin = scene.skinned()
     path = scene.temporary("states_library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     scene.empty()
@@ -200,7 +192,7 @@ def test_every_action_has_words():
 
 
 def test_one_undo_step():
-    tube, _rig, _skin = skinned()
+    tube, _rig, _skin = scene.skinned()
     tube.modifiers["Armature"].show_viewport = True
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.object.two_phase_skin_mend("EXEC_DEFAULT", True, action="MUTE_ARMATURE")
@@ -210,7 +202,7 @@ def test_one_undo_step():
 
 
 def test_the_number_of_threads_changes_nothing():
-    tube, rig, _skin = skinned()
+    tube, rig, _skin = scene.skinned()
     preferences = bpy.context.preferences.addons[scene.EXTENSION].preferences
     expected = scene.points(tube)
     for threads in (1, 3, 64, 0):

@@ -1,6 +1,5 @@
 """Makes the extension's archives with Blender's own builder: one for each platform and one for all."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import archive
 import check
+import manifest
 from sources import ROOT
 
 OUT = ROOT / "build" / "extension"
@@ -28,7 +28,9 @@ def build(wheels: dict[str, Path], builder: Path) -> list[Path]:
     (source / "wheels").mkdir()
     for wheel in wheels.values():
         shutil.copy(wheel, source / "wheels")
-    _write_manifest(source / "blender_manifest.toml", wheels)
+    names = [wheel.name for wheel in wheels.values()]
+    written = source / "blender_manifest.toml"
+    written.write_text(manifest.completed(written.read_text("utf-8"), list(wheels), names), "utf-8")
     for options in ([], ["--split-platforms"]):
         _run(builder, "build", "--source-dir", source, "--output-dir", OUT, *options)
     shutil.rmtree(source)
@@ -41,19 +43,6 @@ def build(wheels: dict[str, Path], builder: Path) -> list[Path]:
     if check.main([str(path) for path in archives]):
         raise SystemExit("The extension is not fit to be given away")
     return archives
-
-
-def _write_manifest(path: Path, wheels: dict[str, Path]) -> None:
-    """Names the wheels and the platforms, where addon/blender_manifest.toml has neither."""
-    manifest = path.read_text(encoding="utf-8")
-    for key in ("wheels", "platforms"):
-        if re.search(rf"(?m)^{key}\b", manifest):
-            raise SystemExit(f"addon/blender_manifest.toml has {key}: they are written by tools/package/extension.py")
-    names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels.values())
-    platforms = ", ".join(f'"{platform}"' for platform in wheels)
-    keys, table, tables = manifest.partition("\n[")  # what stands behind a table's name belongs to that table
-    keys = f"{keys.rstrip()}\nplatforms = [{platforms}]\nwheels = [\n{names}]\n"
-    path.write_text(keys + table + tables, encoding="utf-8")
 
 
 def _run(builder: Path, *arguments: object) -> None:
