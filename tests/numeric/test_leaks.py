@@ -76,6 +76,7 @@ class Counts:
         self.totals = np.zeros(3, np.int64)
 
     def take(self) -> None:
+        sys._clear_type_cache()  # it keeps up to 4,096 names that were looked up, such as those in each pickle
         for index, each in enumerate(self._watched):
             self.references[index] = sys.getrefcount(each)
         self.totals[:] = gc.get_count()[0], sys.getallocatedblocks(), malloc_bytes()
