@@ -287,6 +287,15 @@ def remove_attributes(mesh, identity):
         mesh.update_tag()
 
 
+def remove_left_behind(mesh, identities):
+    """Remove what skins of other identities than these have left on a mesh of this file."""
+    if mesh.library is None and not mesh.is_editmode:
+        ours = [each.name for each in mesh.attributes if each.name.startswith(node_group.PREFIX)]
+        used = tuple(node_group.PREFIX + identity for identity in identities)
+        if storage.discard(mesh, [name for name in ours if not name.startswith(used)]):
+            mesh.update_tag()
+
+
 def attribute_names(name):
     """All attributes that a skin of that name can have on its mesh."""
     return [name] + [name + column for column in node_group.COLUMNS]

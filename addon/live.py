@@ -56,6 +56,16 @@ class _Skins:
             if obj.type == "MESH":
                 self.look_at(obj)
 
+    def sweep(self):
+        """Remove what skins have left on meshes that were removed unseen: undo brings it back, and so does a file that
+        was edited without this extension."""
+        used = {}
+        for skin in self.bindings.values():
+            with contextlib.suppress(ReferenceError):  # an object that was removed
+                used.setdefault(skin.object.data, set()).add(skin.identity)
+        for mesh in bpy.data.meshes:
+            binding.remove_left_behind(mesh, used.get(mesh, ()))
+
     def look_at(self, obj):
         """Find the skins of one object."""
         for modifier in obj.modifiers:
@@ -70,15 +80,14 @@ class _Skins:
         """Give a skin that has none, or a copy's, an identity of its own: its attributes must not be another's. One
         that was written by hand is none: it need not fit into an attribute's name."""
         identity = inputs.read(modifier, node_group.IDENTITY)
-        if not _IDENTITY.fullmatch(identity) or identity in self._identities(skin):
+        if not _IDENTITY.fullmatch(identity) or identity in self._identities(skin, skin.object.data):
             identity = uuid.uuid4().hex[:8]
             inputs.write_own(modifier, node_group.IDENTITY, identity)
         skin.identity = identity
         skin.mesh = skin.object.data
 
-    def _identities(self, skin):
-        """The identities of the other skins on the same mesh."""
-        mesh = skin.object.data
+    def _identities(self, skin, mesh):
+        """The identities of the other skins on a mesh."""
         return {other.identity for other in self.bindings.values() if other is not skin and other.is_on(mesh)}
 
     def update(self, depsgraph, frame_changed):
@@ -128,7 +137,7 @@ class _Skins:
     def _clean_up(self, skin):
         """Remove the attributes of a skin that is no more."""
         with contextlib.suppress(ReferenceError):  # the mesh is no more either
-            if skin.identity not in self._identities(skin):
+            if skin.identity not in self._identities(skin, skin.mesh):
                 binding.remove_attributes(skin.mesh, skin.identity)
 
 
@@ -244,6 +253,7 @@ def _on_replaced(*_):
     """Undo or redo replaced the data, or a file was loaded: start over."""
     with skins.lock:
         skins.forget_all()
+        node_group.forget_all()
     evaluate_all()
 
 
@@ -251,6 +261,7 @@ def evaluate_all():
     """Let Blender evaluate every skinned object again, which calls the handlers above; also a timer that runs once."""
     with skins.lock:
         if not skins.none():
+            skins.sweep()
             for skin in skins.bindings.values():
                 skin.object.update_tag()
 

@@ -128,6 +128,11 @@ def damage(tree):
     return ""
 
 
+def forget_all():
+    """Look at the inputs of all node trees anew: the file is another."""
+    _sockets.clear()
+
+
 def forget(tree):
     """Look at the inputs of a node tree anew: it was edited."""
     uid = tree.original.session_uid

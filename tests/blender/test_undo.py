@@ -1,5 +1,6 @@
 """Undo and redo take the deformation back and forth through every kind of edit."""
 
+import addon_utils
 import bpy
 import numpy as np
 import scene
@@ -152,3 +153,50 @@ def test_the_armature_deleted():
     assert_undone_and_redone(lambda: bpy.data.objects.remove(rig()), "the armature deleted")
     scene.bend(rig(), 0.3)
     scene.assert_same(scene.points(tube()), scene.yardstick(tube()), tube())
+
+
+def ours(obj):
+    """The extension's attributes on its mesh."""
+    return [each.name for each in obj.data.attributes if each.name.startswith(".two_phase_skin")]
+
+
+def test_undo_brings_back_nothing_of_a_skin_that_is_no_more():
+    """Blender keeps a step when the modifier is gone and the next update, which cleans up, is still to come."""
+    linear()
+    bpy.context.view_layer.update()
+    assert len(ours(tube())) == 1
+    bpy.ops.ed.undo_push(message="before")
+    scene.activate(tube())
+    bpy.ops.object.modifier_remove("EXEC_DEFAULT", True, modifier="Two-Phase Skin")
+    bpy.context.view_layer.update()
+    assert ours(tube()) == []
+    scene.bend(rig(), -0.6)
+    bpy.ops.ed.undo_push(message="a pose")
+    bpy.ops.ed.undo()
+    assert ours(tube()) == []
+
+
+def test_nothing_is_left_of_an_object_that_is_no_more():
+    linear()
+    copy = tube().copy()
+    bpy.context.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    assert len(ours(tube())) == 2  # of the two skins on the mesh that they share
+    bpy.data.objects.remove(copy)
+    bpy.context.view_layer.update()
+    assert len(ours(tube())) == 1
+
+
+def test_nothing_is_left_of_a_skin_that_was_removed_without_the_extension():
+    linear()
+    other, _armature = scene.tube()
+    other.name = "Other"
+    scene.add_skin(other)
+    addon_utils.disable(scene.EXTENSION)
+    tube().modifiers.remove(tube().modifiers["Two-Phase Skin"])
+    path = scene.temporary("removed.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert len(ours(tube())) == 1
+    addon_utils.enable(scene.EXTENSION)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert (len(ours(tube())), len(ours(bpy.data.objects["Other"]))) == (0, 1)
