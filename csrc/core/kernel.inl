@@ -349,23 +349,39 @@ INLINE void run_lanes(const tps_kernel_job *job, const int stages, const int wan
     }
 }
 
+/* Asks for `bytes` from an address on, a line at a time; where they are to be written, as one's own. */
+INLINE void ask_for(uintptr_t address, const size_t bytes, const int to_write)
+{
+    enum { LINE = 64 };
+    for (size_t at = 0; at < bytes; at += LINE) {
+        if (to_write) {
+            __builtin_prefetch((const void *)(address + at), 1);
+        } else {
+            __builtin_prefetch((const void *)(address + at));
+        }
+    }
+}
+
 /* Asks for what the group after next but some will read and write, so that it has arrived by then: processors do not
  * look beyond a page by themselves. */
-INLINE void prefetch(const tps_kernel_job *job, const lanes *l, const int influences, int64_t vertex)
+INLINE void prefetch(const tps_kernel_job *job, const int wanted, const lanes *l, const int influences, int64_t vertex)
 {
-    enum { AHEAD = 16 * LANES, LINE = 64 };
+    enum { AHEAD = 16 * LANES };
+    const size_t vector = 3 * sizeof(float), matrix = 12 * sizeof(float), ahead = (size_t)(vertex + AHEAD);
     if (influences <= 8) { /* longer rows are streams that processors follow by themselves */
-        uintptr_t weights = (uintptr_t)l->weights + sizeof(float) * AHEAD * (size_t)influences;
-        __builtin_prefetch((const void *)weights);
-        __builtin_prefetch((const void *)(weights + LINE));
-        __builtin_prefetch((const void *)((uintptr_t)l->joints + sizeof(uint16_t) * AHEAD * (size_t)influences));
+        ask_for((uintptr_t)l->weights + sizeof(float) * AHEAD * (size_t)influences, 16 * LANES, 0);
+        ask_for((uintptr_t)l->joints + sizeof(uint16_t) * AHEAD * (size_t)influences, 8 * LANES, 0);
     }
-    size_t ahead = 3 * sizeof(float) * (size_t)(vertex + AHEAD);
-    __builtin_prefetch((const void *)((uintptr_t)job->points + ahead));
-    __builtin_prefetch((const void *)((uintptr_t)job->points + ahead + LINE));
-    if (job->out.points) {
-        __builtin_prefetch((const void *)((uintptr_t)job->out.points + ahead), 1);
-        __builtin_prefetch((const void *)((uintptr_t)job->out.points + ahead + LINE), 1);
+    if (wanted & POINTS) {
+        ask_for((uintptr_t)job->points + vector * ahead, vector * LANES, 0);
+        ask_for((uintptr_t)job->out.points + vector * ahead, vector * LANES, 1);
+    }
+    if (wanted & NORMALS) {
+        ask_for((uintptr_t)job->skin->normals + vector * ahead, vector * LANES, 0);
+        ask_for((uintptr_t)job->out.normals + vector * ahead, vector * LANES, 1);
+    }
+    if (wanted & MATRICES && job->out.matrices) {
+        ask_for((uintptr_t)job->out.matrices + matrix * ahead, matrix * LANES, 1);
     }
 }
 
@@ -380,7 +396,7 @@ INLINE void run_group(const tps_kernel_job *job, const int stages, const int wan
         l.count = count - at < LANES ? count - at : LANES;
         l.slots = only && l.count == LANES ? NULL : slots + at;
         l.first = l.slots ? begin : begin + at;
-        prefetch(job, &l, influences, begin + at);
+        prefetch(job, wanted, &l, influences, begin + at);
         run_lanes(job, stages, wanted, &l, influences);
         l.joints += LANES * influences;
         l.weights += LANES * influences;
