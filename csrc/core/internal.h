@@ -54,6 +54,7 @@ struct tps_skin {
     int32_t joint_count;
     tps_kernel kernel;
     vec3 centre;    /* float32 values, so that moving to it rounds once */
+    double extent;  /* from the centre to the farthest side of the mesh's box */
     float *points;  /* V x 3 */
     float *normals; /* V x 3 of unit length (or zero), or NULL */
 

@@ -149,24 +149,25 @@ INLINE vectors read_vectors(const lanes *l, const float *from)
     if (!l->slots) {
         return load_vectors(from + 3 * l->first);
     }
-    float room[3 * LANES];
+    const float *at[LANES];
     for (int i = 0; i < LANES; i++) {
-        memcpy(room + 3 * i, from + 3 * vertex_of(l, i), 3 * sizeof *room);
+        at[i] = from + 3 * vertex_of(l, i);
     }
-    return load_vectors(room);
+    return gather_vectors(at);
 }
 
+/* Lanes beyond the last vertex write it again. */
 INLINE void write_vectors(const lanes *l, vectors p, float *out)
 {
     if (!l->slots) {
         store_vectors(out + 3 * l->first, p);
         return;
     }
-    float room[3 * LANES];
-    store_vectors(room, p);
-    for (int i = 0; i < l->count; i++) {
-        memcpy(out + 3 * vertex_of(l, i), room + 3 * i, 3 * sizeof *out);
+    float *to[LANES];
+    for (int i = 0; i < LANES; i++) {
+        to[i] = out + 3 * vertex_of(l, i);
     }
+    scatter_vectors(to, p);
 }
 
 INLINE void deform_points(const tps_kernel_job *job, const int stages, const lanes *l, const phases *by)
@@ -193,16 +194,10 @@ INLINE void deform_points(const tps_kernel_job *job, const int stages, const lan
 /* The whole deformations, from points relative to tables->from to points relative to tables->to. */
 INLINE matrices whole_matrices(const tps_kernel_job *job, const int stages, const lanes *l, const phases *by)
 {
-    v zero = all(0), one = all(1);
-    matrices m = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}, {zero, zero, zero}}};
-    if (stages & STAGE_NONRIGID) {
-        m = by->nonrigid;
-    }
+    matrices m = by->nonrigid;
     if (stages & STAGE_RIGID) {
-        for (int k = 0; k < 3; k++) {
-            m.c[k] = turn(by->rigid, m.c[k]);
-        }
-        m.c[3] = move(by->rigid, m.c[3]);
+        matrices rigid = motion(by->rigid);
+        m = stages & STAGE_NONRIGID ? composed(&rigid, &m) : rigid;
     }
     if (stages & STAGE_INHERITED) {
         m = composed(&by->inherited, &m);
@@ -238,12 +233,16 @@ INLINE void deform_normals(const tps_kernel_job *job, const int stages, const la
     write_vectors(l, normalised(n, job->tables->tame, rest), job->out.normals);
 }
 
-/* to + d - (a, b, c) from, in float64: a matrix far from the origin keeps its translation's digits. */
-INLINE v translation_in_world(v a, v b, v c, v d, const vec3 *from, double to)
+/* to + d - (a, b, c) from. Far from the origin in float64: a matrix there keeps its translation's digits. */
+INLINE v translation_in_world(v a, v b, v c, v d, const tps_tables *t, const int row)
 {
+    const double *from = t->from.x, to = t->to.x[row];
+    if (t->near) {
+        return all((float)to) + d - (a * all((float)from[0]) + b * all((float)from[1]) + c * all((float)from[2]));
+    }
     for (int half = 0; half < LANES / 4; half++) {
         doubles moved =
-            doubles_of(&a, half) * from->x[0] + doubles_of(&b, half) * from->x[1] + doubles_of(&c, half) * from->x[2];
+            doubles_of(&a, half) * from[0] + doubles_of(&b, half) * from[1] + doubles_of(&c, half) * from[2];
         set_doubles(&d, half, to + doubles_of(&d, half) - moved);
     }
     return d;
@@ -252,11 +251,10 @@ INLINE v translation_in_world(v a, v b, v c, v d, const vec3 *from, double to)
 /* Rows of 12 floats for all lanes. */
 INLINE void write_matrices(const tps_kernel_job *job, const lanes *l, const matrices *m)
 {
-    const vec3 from = job->tables->from, to = job->tables->to;
     const vectors *c = m->c;
-    v x = translation_in_world(c[0].x, c[1].x, c[2].x, c[3].x, &from, to.x[0]);
-    v y = translation_in_world(c[0].y, c[1].y, c[2].y, c[3].y, &from, to.x[1]);
-    v z = translation_in_world(c[0].z, c[1].z, c[2].z, c[3].z, &from, to.x[2]);
+    v x = translation_in_world(c[0].x, c[1].x, c[2].x, c[3].x, job->tables, 0);
+    v y = translation_in_world(c[0].y, c[1].y, c[2].y, c[3].y, job->tables, 1);
+    v z = translation_in_world(c[0].z, c[1].z, c[2].z, c[3].z, job->tables, 2);
     v rows[TPS_PART_FLOATS] = {c[0].x, c[1].x, c[2].x, x, c[0].y, c[1].y, c[2].y, y,
                                c[0].z, c[1].z, c[2].z, z, c[0].z, c[1].z, c[2].z, z}; /* the last 4: to fill up */
     for (int first = 0; first < 12; first += LANES) {

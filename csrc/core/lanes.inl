@@ -17,6 +17,7 @@
 typedef float v __attribute__((vector_size(LANE_BYTES)));
 typedef float v_unaligned __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
 typedef int32_t vi __attribute__((vector_size(LANE_BYTES)));
+typedef float fours __attribute__((vector_size(16)));
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -45,6 +46,28 @@ typedef struct vectors {
 #include "lanes_4.inl"
 #endif
 
+/* Gathers the vectors of the vertices at p[0], p[1], … */
+INLINE vectors gather_vectors(const float *const p[LANES])
+{
+    fours rows[LANES];
+    v c[4];
+    for (int i = 0; i < LANES; i++) {
+        rows[i] = (fours){p[i][0], p[i][1], p[i][2], 0};
+    }
+    columns_of_fours(rows, c);
+    return (vectors){c[0], c[1], c[2]};
+}
+
+INLINE void scatter_vectors(float *const to[LANES], vectors p)
+{
+    fours rows[LANES];
+    v c[4] = {p.x, p.y, p.z, all(0)};
+    fours_of_columns(c, rows);
+    for (int i = 0; i < LANES; i++) {
+        memcpy(to[i], &rows[i], 3 * sizeof(float));
+    }
+}
+
 INLINE v absolute(v a)
 {
     return (v)((vi)a & 0x7fffffff);
@@ -72,18 +95,17 @@ INLINE v inverse_square_root(v a)
 
 /* Four of the lanes in float64, which is as much as compilers convert well at a time. */
 typedef double doubles __attribute__((vector_size(32)));
-typedef float four_floats __attribute__((vector_size(16)));
 
 INLINE doubles doubles_of(const v *a, int half)
 {
-    four_floats part;
+    fours part;
     memcpy(&part, (const char *)a + 16 * half, sizeof part);
     return __builtin_convertvector(part, doubles);
 }
 
 INLINE void set_doubles(v *a, int half, doubles values)
 {
-    four_floats part = __builtin_convertvector(values, four_floats);
+    fours part = __builtin_convertvector(values, fours);
     memcpy((char *)a + 16 * half, &part, sizeof part);
 }
 
@@ -193,4 +215,17 @@ INLINE vectors turn(const v q[8], vectors p)
     v y = q[3] * p.x - q[1] * p.z + q[0] * p.y;
     v z = q[1] * p.y - q[2] * p.x + q[0] * p.z;
     return (vectors){p.x + s * (q[2] * z - q[3] * y), p.y + s * (q[3] * x - q[1] * z), p.z + s * (q[1] * y - q[2] * x)};
+}
+
+/* The same motion as a matrix (Kavan et al. 2008). */
+INLINE matrices motion(const v q[8])
+{
+    v s = twice_inverse_norm(q), x = s * q[1], y = s * q[2], z = s * q[3];
+    v wx = q[0] * x, wy = q[0] * y, wz = q[0] * z, xx = q[1] * x, yy = q[2] * y, zz = q[3] * z;
+    v xy = q[1] * y, xz = q[1] * z, yz = q[2] * z;
+    vectors d = {s * (q[2] * q[7] - q[3] * q[6] + q[0] * q[5] - q[4] * q[1]),
+                 s * (q[3] * q[5] - q[1] * q[7] + q[0] * q[6] - q[4] * q[2]),
+                 s * (q[1] * q[6] - q[2] * q[5] + q[0] * q[7] - q[4] * q[3])};
+    return (matrices){
+        {{1 - yy - zz, xy + wz, xz - wy}, {xy - wz, 1 - xx - zz, yz + wx}, {xz + wy, yz - wx, 1 - xx - yy}, d}};
 }

@@ -23,6 +23,19 @@ INLINE void transpose(v r[LANES])
     r[3] = SHUFFLE(b, d, 2, 3, 6, 7);
 }
 
+/* The same in and out of the lanes. */
+INLINE void columns_of_fours(const fours rows[LANES], v columns[4])
+{
+    memcpy(columns, rows, 4 * sizeof *columns);
+    transpose(columns);
+}
+
+INLINE void fours_of_columns(v columns[4], fours rows[LANES])
+{
+    transpose(columns);
+    memcpy(rows, columns, 4 * sizeof *columns);
+}
+
 /* From x y z x y z … */
 INLINE vectors load_vectors(const float *p)
 {

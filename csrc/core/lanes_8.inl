@@ -32,6 +32,35 @@ INLINE void transpose(v r[LANES])
     }
 }
 
+/* Rows become columns, in each half. */
+INLINE void transpose_halves(v r[4])
+{
+    v a = SHUFFLE(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13), b = SHUFFLE(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    v c = SHUFFLE(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13), d = SHUFFLE(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    r[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+    r[1] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+    r[2] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    r[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* Eight rows of four floats become four columns, and back. */
+INLINE void columns_of_fours(const fours rows[LANES], v columns[4])
+{
+    for (int i = 0; i < 4; i++) {
+        columns[i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    transpose_halves(columns);
+}
+
+INLINE void fours_of_columns(v columns[4], fours rows[LANES])
+{
+    transpose_halves(columns);
+    for (int i = 0; i < 4; i++) {
+        rows[i] = __builtin_shufflevector(columns[i], columns[i], 0, 1, 2, 3);
+        rows[i + 4] = __builtin_shufflevector(columns[i], columns[i], 4, 5, 6, 7);
+    }
+}
+
 /* From x y z x y z … */
 INLINE vectors load_vectors(const float *p)
 {

@@ -171,6 +171,7 @@ static void copy_points(const tps_mesh *mesh, tps_skin *skin)
             high = i == 0 || x > high ? x : high;
         }
         skin->centre.x[k] = tps_rounded(low / 2 + high / 2);
+        skin->extent = larger(skin->extent, high / 2 - low / 2);
     }
     memcpy(skin->points, mesh->points, (size_t)mesh->vertex_count * 3 * sizeof *skin->points);
 }

@@ -235,6 +235,14 @@ static void store_stage(const tps_skin *skin, const tps_joint *joints, int numbe
     }
 }
 
+/* Up to so many times the mesh's extent from the origin, float32 loses two bits at most. */
+#define NEAR 4
+
+static int is_near(const tps_skin *skin, vec3 a)
+{
+    return larger(larger(fabs(a.x[0]), fabs(a.x[1])), fabs(a.x[2])) <= NEAR * skin->extent;
+}
+
 void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, const double *world,
                      const tps_space *space, tps_joint *joints, tps_tables *tables)
 {
@@ -246,6 +254,7 @@ void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const t
     for (int number = 0; number < 3; number++) {
         store_stage(skin, joints, number, tables);
     }
+    tables->near = is_near(skin, tables->from) && is_near(skin, tables->to);
     for (int32_t u = 0; pose->blend && u < skin->used_count; u++) {
         int32_t j = skin->used[u];
         affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);

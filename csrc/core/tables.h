@@ -18,6 +18,7 @@ typedef struct tps_tables {
     float *rows;
     vec3 from; /* what the points are relative to before the first stage */
     vec3 to;   /* and after the last */
+    int near;  /* are both so near to the origin that its float32 numbers are as fine as those about them? */
     int tame;  /* are all matrices regular and of such a size that cofactors' squares stay in float32's range? */
 } tps_tables;
 
