@@ -12,8 +12,8 @@ typedef struct deformation {
     tps_space space;
     int64_t first_frame; /* of the batch */
     tps_tables *tables;  /* one a frame of the batch */
-    tps_joint *joints;   /* J for each thread, or for each frame where these are fewer */
-    int joints_by_frame;
+    char *scratch;       /* tps_scratch_size for each thread, or for each frame where these are fewer */
+    int scratch_by_frame;
 } deformation;
 
 static void prepare_frame(void *context, int64_t item, int worker)
@@ -21,8 +21,9 @@ static void prepare_frame(void *context, int64_t item, int worker)
     const deformation *d = context;
     int64_t joint_count = d->skin->joint_count;
     const double *world = d->pose->world + 16 * joint_count * (d->first_frame + item);
-    tps_joint *joints = d->joints + joint_count * (d->joints_by_frame ? item : worker);
-    tps_tables_make(d->skin, d->skeleton, d->pose, world, &d->space, joints, &d->tables[item]);
+    size_t copy = (size_t)(d->scratch_by_frame ? item : worker);
+    void *scratch = d->scratch + tps_scratch_size(d->skin->joint_count) * copy;
+    tps_tables_make(d->skin, d->skeleton, d->pose, world, &d->space, scratch, &d->tables[item]);
 }
 
 static float *advanced(float *out, int64_t floats)
@@ -75,11 +76,11 @@ static int64_t table_floats(const tps_skin *skin)
     return (int64_t)skin->used_count * TPS_STAGES * TPS_PART_FLOATS;
 }
 
-/* What a call works in: the joints, in so many copies, and the tables of a batch of frames. */
+/* What a call works in: scratch, in so many copies, and the tables of a batch of frames. */
 static size_t workspace_size(const tps_skin *skin, int64_t copies, int64_t batch)
 {
-    size_t joints = (size_t)skin->joint_count * (size_t)copies * sizeof(tps_joint);
-    return joints + (size_t)(batch * table_floats(skin)) * sizeof(float);
+    size_t scratch = tps_scratch_size(skin->joint_count) * (size_t)copies;
+    return scratch + (size_t)(batch * table_floats(skin)) * sizeof(float);
 }
 
 /* The tables first: they are the ones to lie on whole cache lines. */
@@ -89,7 +90,7 @@ static void lay_out(deformation *d, int64_t batch, void *memory)
     for (int64_t f = 0; f < batch; f++, rows += table_floats(d->skin)) {
         d->tables[f].rows = rows;
     }
-    d->joints = (tps_joint *)(void *)rows;
+    d->scratch = (char *)rows;
 }
 
 tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
@@ -106,8 +107,8 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     }
     int threads = choose_threads(skin, pose);
     int64_t batch = pose->frame_count < BATCH ? pose->frame_count : BATCH;
-    d.joints_by_frame = batch < threads;
-    size_t size = workspace_size(skin, d.joints_by_frame ? batch : threads, batch);
+    d.scratch_by_frame = batch < threads;
+    size_t size = workspace_size(skin, d.scratch_by_frame ? batch : threads, batch);
     void *memory = tps_workspace_take(skin->workspace, size);
     if (!memory) {
         return TPS_NO_MEMORY;

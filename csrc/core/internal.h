@@ -13,6 +13,9 @@ struct tps_skeleton {
     int32_t *parents;
     int32_t *order; /* parents first */
     uint8_t *inherits;
+    int any_inherits;
+    int closed_forms;    /* see regular.c: rigid binds, and no joint is compensated below one that inherits */
+    double size_squared; /* of the largest distance of a joint from the origin at rest, at least 1 */
     affine *bind;
     affine *bind_inverse;
     affine *local;

@@ -57,8 +57,7 @@ static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
     return reflect(&once, h);
 }
 
-/* Is it a proper rotation, to rounding? */
-static int is_rotation(const mat3 *x)
+int is_rotation(const mat3 *x)
 {
     for (int i = 0; i < 3; i++) {
         for (int k = i; k < 3; k++) {

@@ -17,6 +17,9 @@ mat3 mat3_inverse(const mat3 *a);
 /* The inverse of an affine map; by the pseudo-inverse of its linear part where that is singular. */
 affine affine_inverse(const affine *a);
 
+/* Is it a proper rotation, to rounding? */
+int is_rotation(const mat3 *x);
+
 /* The proper rotation q that minimises |q a - c| (orthogonal Procrustes). Where it is not unique, the one of the best
  * that is nearest to the polar rotation of `near`, a regular matrix with a positive determinant. */
 mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near);

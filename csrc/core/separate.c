@@ -1,23 +1,21 @@
 /* Separates a pose into non-rigid and rigid parts: docs/method.md, section 2, with its letters. */
 #include "internal.h"
+#include "parts.h"
 #include "rotation.h"
-#include "separate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* 2b: which joints carry, and which of them have an inheriting child that carries. */
-static void mark(const tps_skeleton *s, const uint8_t *weighted, tps_joint *joints)
+void tps_mark(const tps_skeleton *s, const uint8_t *weighted, uint8_t *flags)
 {
     for (int32_t j = 0; j < s->joint_count; j++) {
-        joints[j].carries = !weighted || weighted[j];
-        joints[j].post = 0;
+        flags[j] = !weighted || weighted[j] ? TPS_CARRIES : 0;
     }
     for (int32_t i = s->joint_count - 1; i >= 0; i--) { /* children first */
         int32_t j = s->order[i], parent = s->parents[j];
-        if (parent >= 0 && joints[j].carries) {
-            joints[parent].carries = 1;
-            joints[parent].post |= s->inherits[j];
+        if (parent >= 0 && flags[j]) {
+            flags[parent] |= s->inherits[j] ? TPS_CARRIES | TPS_POST : TPS_CARRIES;
         }
     }
 }
@@ -144,7 +142,7 @@ static affine inherited_space(const tps_skeleton *s, int32_t j, const tps_joint 
 }
 
 /* 2e */
-static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j)
+static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j, int post)
 {
     tps_joint *joint = &joints[j];
     affine local = s->local[j];
@@ -160,7 +158,7 @@ static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j)
         joint->s = inherited_space(s, j, parent);
     }
     joint->g = affine_mul(&local, &joint->u);
-    joint->post = joint->post || mat3_singular(&joint->s.lin);
+    joint->post = post || mat3_singular(&joint->s.lin);
     if (joint->post) {
         rigid_part(s, j, joint, &MAT3_ONE, &joint->g);
         affine unposed = affine_inverse(&joint->g); /* Q P = G B^-1 here, so E = W' G^-1 */
@@ -182,35 +180,60 @@ static void leave_out(const tps_skeleton *s, const double *world, tps_joint *joi
     joint->q = joint->e = AFFINE_ONE;
 }
 
-void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints)
+void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
+                         tps_joint *joints)
 {
-    mark(s, a->weighted, joints);
     for (int32_t i = 0; i < s->joint_count; i++) {
         int32_t j = s->order[i];
-        if (!joints[j].carries) {
+        if (!(flags[j] & TPS_CARRIES)) {
             leave_out(s, world, &joints[j], j);
             continue;
         }
         user_transform(s, world, a, joints, j);
         if (a->inherited == TPS_AFTER) {
-            separate_after(s, joints, j);
+            separate_after(s, joints, j, flags[j] & TPS_POST);
         } else {
             separate_before(s, joints, j);
         }
     }
 }
 
-void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints)
+void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
+                        tps_joint *joints)
 {
-    mark(s, a->weighted, joints);
     for (int32_t i = 0; i < s->joint_count; i++) {
         int32_t j = s->order[i];
-        if (joints[j].carries && (a->nonrigid || a->rigid)) {
+        if ((flags[j] & TPS_CARRIES) && (a->nonrigid || a->rigid)) {
             user_transform(s, world, a, joints, j);
         } else {
             joints[j].world = affine_load(world + 16 * (int64_t)j);
         }
     }
+}
+
+/* The same fields from closed forms, where the pose has them. */
+static int separate_regular(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
+                            tps_parts *parts, tps_joint *joints)
+{
+    if (!tps_regular_parts(s, world, a, flags, parts)) {
+        return 0;
+    }
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        tps_joint *joint = &joints[j];
+        const tps_parts *part = &parts[j / WIDE];
+        int lane = j % WIDE;
+        if (!(flags[j] & TPS_CARRIES)) {
+            leave_out(s, world, joint, j);
+            continue;
+        }
+        joint->world = wide_affine_get(&part->w, lane);
+        joint->n = wide_mat3_get(&part->n, lane);
+        joint->m = (affine){s->bind[j].lin, wide_vec3_get(&part->head, lane)};
+        joint->p = wide_affine_get(&part->p, lane);
+        joint->q = wide_affine_get(&part->q, lane);
+        joint->e = s->any_inherits ? wide_affine_get(&part->e, lane) : AFFINE_ONE;
+    }
+    return 1;
 }
 
 static void store(double *matrices, int32_t j, const affine *a)
@@ -223,11 +246,17 @@ static void store(double *matrices, int32_t j, const affine *a)
 tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const tps_association *association,
                         const tps_separation *separation)
 {
-    tps_joint *joints = tps_allocate(skeleton->joint_count, sizeof *joints);
-    if (!joints) {
+    char *memory = tps_allocate(1, tps_scratch_size(skeleton->joint_count) + TPS_SCRATCH_ALIGNMENT);
+    if (!memory) {
         return TPS_NO_MEMORY;
     }
-    tps_separate_joints(skeleton, world, association, joints);
+    tps_scratch scratch = tps_scratch_in(memory + (TPS_SCRATCH_ALIGNMENT - (uintptr_t)memory % TPS_SCRATCH_ALIGNMENT),
+                                         skeleton->joint_count);
+    tps_joint *joints = scratch.joints;
+    tps_mark(skeleton, association->weighted, scratch.flags);
+    if (!separate_regular(skeleton, world, association, scratch.flags, scratch.parts, joints)) {
+        tps_separate_joints(skeleton, world, association, scratch.flags, joints);
+    }
     for (int32_t j = 0; j < skeleton->joint_count; j++) {
         const tps_joint *joint = &joints[j];
         affine n = {joint->n, {{0, 0, 0}}};
@@ -239,6 +268,6 @@ tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const
         store(separation->inherited, j, &joint->e);
         store(separation->world, j, &joint->world);
     }
-    free(joints);
+    free(memory);
     return TPS_OK;
 }

@@ -15,13 +15,19 @@ typedef struct tps_joint {
     affine s;           /* inherited space ("after" only) */
     affine m, p, q, e;
     mat3 n;
-    uint8_t carries, muted, post;
+    uint8_t muted, post;
 } tps_joint;
 
+/* Which joints carry, and which of them have an inheriting child that carries. */
+enum { TPS_CARRIES = 1, TPS_POST = 2 };
+void tps_mark(const tps_skeleton *s, const uint8_t *weighted, uint8_t *flags);
+
 /* Fills joints[J]; world, n, m, p, q and e are valid for every joint. */
-void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints);
+void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
+                         tps_joint *joints);
 
 /* Fills joints[J].world alone. */
-void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, tps_joint *joints);
+void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
+                        tps_joint *joints);
 
 #endif

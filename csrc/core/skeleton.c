@@ -47,6 +47,19 @@ static tps_skeleton *allocate_skeleton(int32_t joint_count)
     return s;
 }
 
+/* Can poses of it be regular? */
+static int has_closed_forms(const tps_skeleton *s)
+{
+    for (int32_t j = 0; j < s->joint_count; j++) {
+        int32_t parent = s->parents[j];
+        int below_inheriting = parent >= 0 && s->inherits[parent] && !s->inherits[j];
+        if (below_inheriting || !is_rotation(&s->bind[j].lin)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static tps_status fill(tps_skeleton *s, const int32_t *parents, const double *bind, const uint8_t *inherits,
                        int64_t *where)
 {
@@ -57,17 +70,21 @@ static tps_status fill(tps_skeleton *s, const int32_t *parents, const double *bi
     if (status != TPS_OK) {
         return status;
     }
+    s->size_squared = 1;
     for (int32_t i = 0; i < s->joint_count; i++) {
         int32_t j = s->order[i], parent = parents[j];
         s->parents[j] = parent;
         s->inherits[j] = parent >= 0 && inherits[j];
+        s->any_inherits |= s->inherits[j];
         s->bind[j] = affine_load(bind + 16 * (int64_t)j);
+        s->size_squared = larger(s->size_squared, vec3_dot(s->bind[j].org, s->bind[j].org));
         if (mat3_singular(&s->bind[j].lin)) {
             return tps_fail(TPS_SINGULAR_BIND, j, where);
         }
         s->bind_inverse[j] = affine_inverse(&s->bind[j]);
         s->local[j] = parent < 0 ? s->bind[j] : affine_mul(&s->bind_inverse[parent], &s->bind[j]);
     }
+    s->closed_forms = has_closed_forms(s);
     return TPS_OK;
 }
 

@@ -28,79 +28,70 @@ tps_status tps_space_make(const double *matrix, tps_space *space)
 }
 
 /* out a in: a as the points' space sees it. */
-static affine seen_from(const tps_space *space, const affine *a)
+WIDE_INLINE wide_affine seen_from(const tps_space *space, const wide_affine *a)
 {
     if (!space->given) {
         return *a;
     }
-    affine inner = affine_mul(a, &space->in);
-    return affine_mul(&space->out, &inner);
+    wide_affine in = wide_affine_of(&space->in), out = wide_affine_of(&space->out);
+    wide_affine inner = wide_affine_mul(a, &in);
+    return wide_affine_mul(&out, &inner);
 }
 
-/* Classic dual quaternion skinning with scale: a stretch about the origin, then the rest of the pose. */
-static void split_classic(const tps_skeleton *s, tps_joint *joint, int32_t j)
+/* The largest of some squares. */
+typedef struct extent {
+    wide turned, moved;
+} extent;
+
+WIDE_INLINE void extend(extent *x, const wide_affine *a, wide_mask carries)
 {
-    affine t = affine_mul(&joint->world, &s->bind_inverse[j]);
-    joint->p = joint->e = AFFINE_ONE;
-    polar(&t.lin, &joint->q.lin, &joint->p.lin);
-    joint->q.org = t.org;
+    wide_mat3 turned = a->lin;
+    for (int i = 0; i < 3; i++) {
+        turned.m[i][i] -= 1;
+    }
+    x->turned = wide_larger(x->turned, wide_choose(carries, wide_of(0), wide_mat3_square(&turned)));
+    x->moved = wide_larger(x->moved, wide_choose(carries, wide_of(0), wide_vec3_dot(a->org, a->org)));
 }
 
-static const affine *map_of_joint(const tps_joint *joint, size_t map)
+static double largest(wide a)
 {
-    return (const affine *)(const void *)((const char *)joint + map);
+    double most = 0;
+    for (int l = 0; l < WIDE; l++) {
+        most = larger(most, a[l]);
+    }
+    return most;
 }
 
-/* Is a map (the offset of p or e) the identity for every joint that carries, to 1e-12 (translations: of the rig's
- * size)? */
-static int does_nothing(const tps_skeleton *s, const tps_joint *joints, size_t map)
+static int does_nothing(const extent *x, double size)
 {
-    double size = 1, turned = 0, moved = 0;
-    for (int32_t j = 0; j < s->joint_count; j++) {
-        if (!joints[j].carries) {
-            continue;
-        }
-        const affine *a = map_of_joint(&joints[j], map);
-        for (int i = 0; i < 9; i++) {
-            turned = larger(turned, fabs(a->lin.m[i / 3][i % 3] - (i % 4 == 0)));
-        }
-        for (int k = 0; k < 3; k++) {
-            size = larger(size, larger(fabs(joints[j].world.org.x[k]), fabs(s->bind[j].org.x[k])));
-            moved = larger(moved, fabs(a->org.x[k]));
-        }
-    }
-    return turned <= 1e-12 && moved <= 1e-12 * size;
+    return largest(x->turned) <= 1e-24 && largest(x->moved) <= 1e-24 * size;
 }
 
-/* The parts of the pose that the method needs, for every joint, and the stages that do something with them. */
-static int split(const tps_skeleton *s, const tps_pose *pose, const double *world, tps_joint *joints)
+/* Which stages do something: where P (or E) is not the identity, to 1e-12 (translations: of the rig's size), for some
+ * joint that carries. */
+static int busy_stages(const tps_skeleton *s, const tps_scratch *scratch, int any_e)
 {
-    if (pose->method == TPS_TWO_PHASE) {
-        tps_separate_joints(s, world, &pose->association, joints);
-    } else {
-        tps_effective_pose(s, world, &pose->association, joints);
-    }
-    for (int32_t j = 0; j < s->joint_count; j++) {
-        if (pose->method == TPS_DUAL_QUATERNION) {
-            split_classic(s, &joints[j], j);
-        } else if (pose->method == TPS_LINEAR) {
-            joints[j].p = affine_mul(&joints[j].world, &s->bind_inverse[j]);
+    extent world = {{0}, {0}}, p = world, e = world;
+    for (int32_t group = 0; group < tps_group_count(s->joint_count); group++) {
+        const tps_parts *part = &scratch->parts[group];
+        wide_mask carries = tps_flagged(scratch->flags, TPS_CARRIES, group, s->joint_count);
+        extend(&world, &part->w, carries);
+        extend(&p, &part->p, carries);
+        if (any_e) {
+            extend(&e, &part->e, carries);
         }
     }
-    if (pose->method == TPS_LINEAR) {
-        return STAGE_NONRIGID;
-    }
-    int stages = STAGE_RIGID;
-    stages |= does_nothing(s, joints, offsetof(tps_joint, p)) ? 0 : STAGE_NONRIGID;
-    stages |= does_nothing(s, joints, offsetof(tps_joint, e)) ? 0 : STAGE_INHERITED;
-    return stages;
+    double size = larger(s->size_squared, largest(world.moved));
+    int stages = does_nothing(&p, size) ? STAGE_RIGID : STAGE_RIGID | STAGE_NONRIGID;
+    return does_nothing(&e, size) ? stages : stages | STAGE_INHERITED;
 }
 
 /* Which stages run, and their maps p, q and e in the points' space, for every joint. */
 static int choose_stages(const tps_skeleton *s, const tps_pose *pose, const double *world, const tps_space *space,
-                         tps_joint *joints)
+                         const tps_scratch *scratch)
 {
-    int stages = split(s, pose, world, joints);
+    int any_e = tps_parts_make(s, pose, world, scratch);
+    int stages = pose->method == TPS_LINEAR ? STAGE_NONRIGID : busy_stages(s, scratch, any_e);
     if (pose->phase == 1) {
         stages = STAGE_NONRIGID;
     } else if (pose->phase == 2) {
@@ -109,104 +100,144 @@ static int choose_stages(const tps_skeleton *s, const tps_pose *pose, const doub
     /* Dual quaternion blending commutes with rotations and uniform scale, not with other changes of space: then go to
      * the skeleton's space first, and come back last. */
     int apart = !space->similar && pose->method != TPS_LINEAR;
-    for (int32_t j = 0; space->given && j < s->joint_count; j++) {
-        tps_joint *joint = &joints[j];
+    wide_affine in = wide_affine_of(&space->in), out = wide_affine_of(&space->out);
+    for (int32_t group = 0; space->given && group < tps_group_count(s->joint_count); group++) {
+        tps_parts *part = &scratch->parts[group];
         if (apart) {
-            joint->p = affine_mul(&joint->p, &space->in);
-            joint->e = stages & STAGE_INHERITED ? affine_mul(&space->out, &joint->e) : space->out;
+            part->p = wide_affine_mul(&part->p, &in);
+            part->e = stages & STAGE_INHERITED ? wide_affine_mul(&out, &part->e) : out;
             continue;
         }
-        joint->p = seen_from(space, &joint->p);
+        part->p = seen_from(space, &part->p);
         if (stages & STAGE_RIGID) {
-            joint->q = seen_from(space, &joint->q);
-            joint->e = seen_from(space, &joint->e);
+            part->q = seen_from(space, &part->q);
+        }
+        if (stages & STAGE_INHERITED) {
+            part->e = seen_from(space, &part->e);
         }
     }
     return apart ? stages | STAGE_NONRIGID | STAGE_INHERITED : stages;
 }
 
-/* The member at offset `map` of the u-th used joint. */
-static const affine *map_of(const tps_skin *skin, const tps_joint *joints, size_t map, int32_t u)
+/* A skin's rows in a group of joints. */
+typedef struct rows {
+    int32_t first;     /* of those rows */
+    int32_t row[WIDE]; /* of each lane, or -1 */
+    wide share;
+    wide_mask used;
+} rows;
+
+static rows next_rows(const tps_skin *skin, int32_t group, int32_t first)
 {
-    return map_of_joint(&joints[skin->used[u]], map);
+    rows r = {.first = first};
+    for (int l = 0; l < WIDE; l++) {
+        int32_t j = WIDE * group + l;
+        r.row[l] = j < skin->joint_count && skin->weighted[j] ? r.first++ : -1;
+        r.used[l] = r.row[l] < 0 ? 0 : -1;
+        r.share[l] = r.row[l] < 0 ? 0 : skin->share[r.row[l]];
+    }
+    return r;
+}
+
+static const wide_affine *map_of(const tps_parts *part, size_t map)
+{
+    return (const wide_affine *)(const void *)((const char *)part + map);
 }
 
 /* Where a blend of maps takes the mesh's centre on the whole, as float32 values. Working relative to it keeps float32
  * coordinates small; no result depends on it. */
-static vec3 moved_centre(const tps_skin *skin, const tps_joint *joints, size_t map, vec3 centre)
+static vec3 moved_centre(const tps_skin *skin, const tps_parts *parts, size_t map, vec3 centre)
 {
-    vec3 sum = {{0, 0, 0}};
-    for (int32_t u = 0; u < skin->used_count; u++) {
-        const affine *a = map_of(skin, joints, map, u);
-        sum = vec3_add(sum, vec3_scale(affine_apply(a, centre), skin->share[u]));
+    wide_vec3 from = wide_vec3_of(centre), sum = {{{0}}};
+    rows r = {.first = 0};
+    for (int32_t group = 0; group < tps_group_count(skin->joint_count); group++) {
+        r = next_rows(skin, group, r.first);
+        wide_vec3 to = wide_affine_apply(map_of(&parts[group], map), from);
+        for (int k = 0; k < 3; k++) {
+            sum.x[k] += wide_choose(r.used, wide_of(0), to.x[k] * r.share);
+        }
+    }
+    vec3 moved = centre;
+    for (int k = 0; k < 3 && skin->used_count > 0; k++) {
+        double total = 0;
+        for (int l = 0; l < WIDE; l++) {
+            total += sum.x[k][l];
+        }
+        moved.x[k] = total;
     }
     for (int k = 0; k < 3; k++) {
-        sum.x[k] = tps_rounded(skin->used_count > 0 ? sum.x[k] : centre.x[k]);
+        moved.x[k] = tps_rounded(moved.x[k]);
     }
-    return sum;
+    return moved;
 }
 
-static void store_matrix(const affine *a, vec3 from, vec3 to, float *row)
+/* translate(-to) * a * translate(from): the same transform between spaces with other origins. */
+WIDE_INLINE wide_affine between(const wide_affine *a, vec3 from, vec3 to)
 {
-    affine r = affine_between(a, from, to);
+    return (wide_affine){a->lin, wide_vec3_sub(wide_affine_apply(a, wide_vec3_of(from)), wide_vec3_of(to))};
+}
+
+WIDE_INLINE void store_matrix(const wide_affine *a, int lane, float *row)
+{
     for (int k = 0; k < 4; k++) {
-        vec3 column = k < 3 ? mat3_column(&r.lin, k) : r.org;
         for (int i = 0; i < 3; i++) {
-            row[4 * k + i] = (float)column.x[i];
+            row[4 * k + i] = (float)(k < 3 ? a->lin.m[i][k][lane] : a->org.x[i][lane]);
         }
         row[4 * k + 3] = 0;
     }
 }
 
-/* The unit quaternion w x y z of a rotation (Shepperd 1978: from the largest component). */
-static void quaternion(const mat3 *r, double q[4])
+/* The unit quaternions w x y z of rotations (Shepperd 1978: from the largest component). */
+WIDE_INLINE void quaternions(const wide_mat3 *r, wide q[4])
 {
-    double d[4];
-    for (int i = 0; i < 4; i++) { /* 4 q_i^2 */
-        d[i] = 1;
-        for (int k = 0; k < 3; k++) {
-            d[i] += i == 0 || i == k + 1 ? r->m[k][k] : -r->m[k][k];
+    wide a = r->m[0][0], b = r->m[1][1], c = r->m[2][2];
+    wide d[4] = {1 + a + b + c, 1 + a - b - c, 1 - a + b - c, 1 - a - b + c}; /* 4 q_i^2 */
+    wide wx = r->m[2][1] - r->m[1][2], wy = r->m[0][2] - r->m[2][0], wz = r->m[1][0] - r->m[0][1];
+    wide xy = r->m[0][1] + r->m[1][0], xz = r->m[0][2] + r->m[2][0], yz = r->m[1][2] + r->m[2][1];
+    const wide products[4][4] = {{d[0], wx, wy, wz}, {wx, d[1], xy, xz}, {wy, xy, d[2], yz}, {wz, xz, yz, d[3]}};
+    wide most = d[0];
+    for (int i = 0; i < 4; i++) {
+        q[i] = products[0][i];
+    }
+    for (int k = 1; k < 4; k++) {
+        wide_mask larger_one = (wide_mask)(d[k] > most);
+        most = wide_choose(larger_one, most, d[k]);
+        for (int i = 0; i < 4; i++) {
+            q[i] = wide_choose(larger_one, q[i], products[k][i]);
         }
     }
-    int largest = 0;
-    for (int i = 1; i < 4; i++) {
-        largest = d[i] > d[largest] ? i : largest;
-    }
-    double wx = r->m[2][1] - r->m[1][2], wy = r->m[0][2] - r->m[2][0], wz = r->m[1][0] - r->m[0][1];
-    double xy = r->m[0][1] + r->m[1][0], xz = r->m[0][2] + r->m[2][0], yz = r->m[1][2] + r->m[2][1];
-    const double products[4][4] = {{d[0], wx, wy, wz}, {wx, d[1], xy, xz}, {wy, xy, d[2], yz}, {wz, xz, yz, d[3]}};
-    double norm = 0;
+    wide over = 1 / wide_sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++) {
-        q[i] = products[largest][i];
-        norm += q[i] * q[i];
-    }
-    norm = sqrt(norm);
-    for (int i = 0; i < 4; i++) {
-        q[i] /= norm;
+        q[i] *= over;
     }
 }
 
-/* Dual part: t q / 2 (Kavan et al. 2008). */
-static void store_dual_quaternion(const affine *a, vec3 from, vec3 to, float *row)
+/* Real and dual parts, the latter t q / 2 (Kavan et al. 2008). */
+WIDE_INLINE void dual_quaternions(const wide_affine *a, wide dual[8])
 {
-    affine r = affine_between(a, from, to);
-    double q[4];
-    quaternion(&r.lin, q);
-    vec3 v = {{q[1], q[2], q[3]}};
-    vec3 d = vec3_add(vec3_scale(r.org, q[0]), vec3_cross(r.org, v));
-    for (int i = 0; i < 4; i++) {
-        row[i] = row[4 + i] = (float)q[i];
-    }
-    row[8] = (float)(-0.5 * vec3_dot(r.org, v));
+    quaternions(&a->lin, dual);
+    wide_vec3 v = {{dual[1], dual[2], dual[3]}};
+    wide_vec3 across = wide_vec3_cross(a->org, v);
+    dual[4] = -0.5 * wide_vec3_dot(a->org, v);
     for (int k = 0; k < 3; k++) {
-        row[9 + k] = (float)(0.5 * d.x[k]);
+        dual[5 + k] = 0.5 * (a->org.x[k] * dual[0] + across.x[k]);
     }
 }
 
-static int is_tame(const affine *a)
+static void store_dual_quaternion(const wide dual[8], int lane, float *row)
 {
-    double size = mat3_largest(&a->lin);
-    return size > 1e-3 && size < 1e3 && fabs(mat3_fatness(&a->lin)) > 1e-6;
+    for (int i = 0; i < 4; i++) {
+        row[i] = row[4 + i] = (float)dual[i][lane];
+        row[8 + i] = (float)dual[4 + i][lane];
+    }
+}
+
+WIDE_INLINE wide_mask are_tame(const wide_affine *a)
+{
+    wide_mat3 c = wide_mat3_cofactors(&a->lin);
+    wide determinant = wide_mat3_determinant(&a->lin, &c), size = wide_mat3_square(&a->lin);
+    wide_mask in_range = (wide_mask)(size > 1e-6) & (wide_mask)(size < 1e6);
+    return in_range & (wide_mask)(determinant * determinant > 1e-12 * (size * size * size));
 }
 
 /* The part of the stage 1 << number in the u-th row. */
@@ -215,23 +246,60 @@ static float *part_of(const tps_tables *t, int number, int32_t u)
     return t->rows + (int64_t)tps_row_floats(t->stages) * u + tps_part(t->stages, number);
 }
 
-/* One stage's parts, where it runs; moves the centre on. */
-static void store_stage(const tps_skin *skin, const tps_joint *joints, int number, tps_tables *t)
+WIDE_INLINE void store_matrices(const wide_affine *a, vec3 from, vec3 to, const rows *r, int number, tps_tables *t)
 {
-    static const size_t maps[] = {offsetof(tps_joint, p), offsetof(tps_joint, q), offsetof(tps_joint, e)};
+    wide_affine moved = between(a, from, to);
+    t->tame = t->tame && wide_all(are_tame(a) | ~r->used);
+    for (int l = 0; l < WIDE; l++) {
+        if (r->row[l] >= 0) {
+            store_matrix(&moved, l, part_of(t, number, r->row[l]));
+        }
+    }
+}
+
+WIDE_INLINE void store_rotations(const wide_affine *a, vec3 from, vec3 to, const rows *r, int number, tps_tables *t)
+{
+    wide_affine moved = between(a, from, to);
+    wide dual[8];
+    dual_quaternions(&moved, dual);
+    for (int l = 0; l < WIDE; l++) {
+        if (r->row[l] >= 0) {
+            store_dual_quaternion(dual, l, part_of(t, number, r->row[l]));
+        }
+    }
+}
+
+/* One stage's parts, where it runs; moves the centre on. */
+static void store_stage(const tps_skin *skin, const tps_parts *parts, int number, tps_tables *t)
+{
+    static const size_t maps[] = {offsetof(tps_parts, p), offsetof(tps_parts, q), offsetof(tps_parts, e)};
     if (!(t->stages & 1 << number)) {
         return;
     }
     vec3 from = t->to;
-    t->to = moved_centre(skin, joints, maps[number], from);
-    for (int32_t u = 0; u < skin->used_count; u++) {
-        const affine *a = map_of(skin, joints, maps[number], u);
+    t->to = moved_centre(skin, parts, maps[number], from);
+    rows r = {.first = 0};
+    for (int32_t group = 0; group < tps_group_count(skin->joint_count); group++) {
+        r = next_rows(skin, group, r.first);
+        const wide_affine *a = map_of(&parts[group], maps[number]);
         if (1 << number == STAGE_RIGID) {
-            store_dual_quaternion(a, from, t->to, part_of(t, number, u));
+            store_rotations(a, from, t->to, &r, number, t);
         } else {
-            store_matrix(a, from, t->to, part_of(t, number, u));
-            t->tame = t->tame && is_tame(a);
+            store_matrices(a, from, t->to, &r, number, t);
         }
+    }
+}
+
+/* The linear method's matrices, for blend. */
+static void store_straight(const tps_skin *skin, const tps_skeleton *skeleton, const tps_space *space,
+                           const tps_parts *parts, tps_tables *t)
+{
+    rows r = {.first = 0};
+    for (int32_t group = 0; group < tps_group_count(skin->joint_count); group++) {
+        r = next_rows(skin, group, r.first);
+        wide_affine straight = tps_skinning_of(skeleton, &parts[group], group);
+        straight = seen_from(space, &straight);
+        store_matrices(&straight, t->from, t->to, &r, 3, t);
     }
 }
 
@@ -244,22 +312,19 @@ static int is_near(const tps_skin *skin, vec3 a)
 }
 
 void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, const double *world,
-                     const tps_space *space, tps_joint *joints, tps_tables *tables)
+                     const tps_space *space, void *memory, tps_tables *tables)
 {
+    tps_scratch scratch = tps_scratch_in(memory, skin->joint_count);
     tps_pose ours = *pose;
     ours.association.weighted = skin->weighted;
-    tables->stages = choose_stages(skeleton, &ours, world, space, joints) | (pose->blend ? STAGE_STRAIGHT : 0);
+    tables->stages = choose_stages(skeleton, &ours, world, space, &scratch) | (pose->blend ? STAGE_STRAIGHT : 0);
     tables->from = tables->to = skin->centre;
     tables->tame = 1;
     for (int number = 0; number < 3; number++) {
-        store_stage(skin, joints, number, tables);
+        store_stage(skin, scratch.parts, number, tables);
     }
     tables->near = is_near(skin, tables->from) && is_near(skin, tables->to);
-    for (int32_t u = 0; pose->blend && u < skin->used_count; u++) {
-        int32_t j = skin->used[u];
-        affine straight = affine_mul(&joints[j].world, &skeleton->bind_inverse[j]);
-        straight = seen_from(space, &straight);
-        store_matrix(&straight, tables->from, tables->to, part_of(tables, 3, u));
-        tables->tame = tables->tame && is_tame(&straight);
+    if (pose->blend) {
+        store_straight(skin, skeleton, space, scratch.parts, tables);
     }
 }

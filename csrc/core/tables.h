@@ -2,7 +2,7 @@
 #ifndef TPS_TABLES_H
 #define TPS_TABLES_H
 
-#include "separate.h"
+#include "parts.h"
 
 /* The stages of a deformation, applied in this order; STAGE_STRAIGHT is the linear method beside them, for blend. */
 #define TPS_STAGES 4
@@ -42,8 +42,8 @@ typedef struct tps_space {
 
 tps_status tps_space_make(const double *matrix, tps_space *space);
 
-/* Fills the tables of one frame; `joints` is scratch for J joints. */
+/* Fills the tables of one frame, in memory of tps_scratch_size(J). */
 void tps_tables_make(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, const double *world,
-                     const tps_space *space, tps_joint *joints, tps_tables *tables);
+                     const tps_space *space, void *memory, tps_tables *tables);
 
 #endif

@@ -65,6 +65,38 @@ def test_joints_that_carry_nothing_are_left_out(inherited: str, rig: Rig) -> Non
     np.testing.assert_allclose(s.nonrigid[gone], whole[gone], rtol=0, atol=1e-12 * max(1, np.abs(whole).max()))
 
 
+def inheriting_below(rig: Rig) -> NDArray[np.bool_]:
+    """Joints that inherit, at random, and all joints below them."""
+    inherits = np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.4
+    for j in ref.parents_first(rig.parents):
+        inherits[j] |= rig.parents[j] >= 0 and inherits[rig.parents[j]]
+    return inherits
+
+
+@pytest.mark.parametrize("edges", ["inheriting", "compensating", "inheriting below"])
+@given(rig=rigs(binds=("rigid",)), weighted=st.booleans())
+def test_an_irregular_joint_elsewhere_changes_nothing(edges: str, rig: Rig, weighted: bool) -> None:
+    """A mirrored root of its own: without it, regular poses of rigid binds are separated by closed forms."""
+    chances = {"inheriting": np.ones(len(rig.parents), bool), "compensating": np.zeros(len(rig.parents), bool)}
+    rig = replace(rig, inherits=chances.get(edges, inheriting_below(rig)))
+    mirrored = replace(
+        rig,
+        parents=np.append(rig.parents, -1),
+        bind=np.append(rig.bind, np.eye(4)[None], axis=0),
+        inherits=np.append(rig.inherits, False),
+        world=np.append(rig.world, np.diag([1.0, -2, 3, 1])[None], axis=0),
+    )
+    flags = {"weighted": np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.6} if weighted else {}
+    more_flags = {name: np.append(flag, True) for name, flag in flags.items()}
+    for inherited in ("after", "before"):
+        expected = rig.separate(inherited, **flags)
+        assert_same(skeleton_of(rig).separate(rig.world, inherited=inherited, **flags), expected, rig)
+        among = skeleton_of(mirrored).separate(mirrored.world, inherited=inherited, **more_flags)
+        for name in FIELDS:
+            a, b = getattr(among, name)[:-1], getattr(expected, name)
+            assert np.abs(a - b).max() <= 1e-10 * max(rig.size, np.abs(b).max()), name
+
+
 @given(rig=rigs())
 def test_support_joints(rig: Rig) -> None:
     weighted = np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.4
