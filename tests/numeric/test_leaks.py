@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from test_invalid_input import CASES, GOOD, RESULTS, SKELETON, SKIN, call
 
+import two_phase_skinning as tps
+
 CALLS = int(os.environ.get("TPS_CALLS", 100))
 
 
@@ -107,10 +109,13 @@ def test_flat_on_success(function: str) -> None:
 
 
 def test_flat_for_all_that_can_be_read() -> None:
+    owners = (SKIN, SKELETON)
+    names = [(each, name) for each in owners for name, kind in vars(type(each)).items() if isinstance(kind, property)]
     attributes = [
-        lambda: (SKIN.weighted, SKIN.weights, SKIN.skeleton, len(SKIN), repr(SKIN)),
-        lambda: (SKELETON.parents, SKELETON.bind, SKELETON.inherits, SKELETON.names, len(SKELETON), repr(SKELETON)),
+        lambda: [getattr(each, name) for each, name in names],
+        lambda: [(len(each), repr(each)) for each in owners],
         lambda: pickle.loads(pickle.dumps(SKIN)),
+        tps.build_info,
     ]
     with garbage_counted():
         for read in attributes:
