@@ -202,6 +202,42 @@ def test_identities_that_are_names_of_others():
     assert "position" in obj.data.attributes and len(obj.data.attributes) < 60
 
 
+# ---- the same, read from a file
+
+
+def reopened():
+    """The tube and its skin, saved as they are and opened again."""
+    path = scene.temporary("hostile.blend")
+    with nothing_raised():
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+    obj = bpy.data.objects["Tube"]
+    return obj, next(modifier for modifier in obj.modifiers if modifier.type == "NODES")
+
+
+def test_files_with_attributes_of_other_types():
+    obj, _armature, skin = bent()
+    for kind in [item.identifier for item in bpy.types.Attribute.bl_rna.properties["data_type"].enum_items]:
+        for domain in ("POINT", "CORNER"):
+            for name in [own_name(skin)] + [own_name(skin) + column for column in node_group.COLUMNS]:
+                if name in obj.data.attributes:
+                    obj.data.attributes.remove(obj.data.attributes[name])
+                obj.data.attributes.new(name, kind, domain)
+            obj, skin = reopened()
+            scene.bend(bpy.data.objects["Rig"], 0.5)
+            assert assert_works_or_says_why(obj, skin) == "works", (kind, domain)
+
+
+def test_files_with_inputs_of_wrong_values_and_types():
+    for value in (NAN, INF, -1, 2**31 - 1, "", "x" * 10000, "\udcff", [1, 2], {}):
+        _obj, _armature, skin = bent()
+        for name, _kind, _tip in node_group._INPUTS:
+            raw_set(skin, name, value)
+        reopened()
+        refreshed()
+        scene.empty()
+
+
 # ---- node groups
 
 
