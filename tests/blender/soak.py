@@ -26,7 +26,7 @@ inputs, node_group = scene.extension("inputs"), scene.extension("node_group")
 MEASURED = 250  # steps from one measurement of the memory to the next
 WARM = 0.4  # the part of the steps after which memory must not grow any more
 LONG = 8  # measurements after that; of fewer, nothing can be said
-GROWTH = 0.04  # of the memory: what the scene itself comes and goes by
+GROWTH = 0.015  # of the memory: what the scene itself comes and goes by
 
 
 class Soak:
