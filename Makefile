@@ -23,7 +23,7 @@ test:           ## all tests: the core's own, the numeric ones, then those in Bl
 test-core:      ## the tests of the C core alone; needs no Python
 	@tools/test_core.sh
 
-sanitize:       ## the core's tests under AddressSanitizer, UBSan, ThreadSanitizer and Valgrind, the numeric ones under the first two
+sanitize:       ## the core's tests and the numeric ones under AddressSanitizer, UBSan, ThreadSanitizer and Valgrind; an hour
 	@tools/test_core.sh all
 	@python="$$($(SETUP) package test)" && tools/test_sanitized.sh "$$python"
 

@@ -30,6 +30,8 @@ class _Skins:
         self.lock = threading.RLock()  # a render's handlers run in its own thread
         self.rendering = False
         self.forced = False  # whether to update even if live update is off
+        self.meshes = set()  # the session uids of all that skins were on since the file was opened
+        self.swept = False  # whether the file was swept since then
         self.forget_all()
 
     def forget_all(self):
@@ -64,7 +66,9 @@ class _Skins:
             with contextlib.suppress(ReferenceError):  # an object that was removed
                 used.setdefault(skin.object.data, set()).add(skin.identity)
         for mesh in bpy.data.meshes:
-            binding.remove_left_behind(mesh, used.get(mesh, ()))
+            if not self.swept or mesh.session_uid in self.meshes:
+                binding.remove_left_behind(mesh, used.get(mesh, ()))
+        self.swept = True
 
     def look_at(self, obj):
         """Find the skins of one object."""
@@ -84,7 +88,11 @@ class _Skins:
             identity = uuid.uuid4().hex[:8]
             inputs.write_own(modifier, node_group.IDENTITY, identity)
         skin.identity = identity
+        self._remember_mesh(skin)
+
+    def _remember_mesh(self, skin):
         skin.mesh = skin.object.data
+        self.meshes.add(skin.mesh.session_uid)
 
     def _identities(self, skin, mesh):
         """The identities of the other skins on a mesh."""
@@ -116,7 +124,7 @@ class _Skins:
         return depsgraph.mode != "RENDER" and pace.must_wait(skin.object)
 
     def _update_one(self, skin, modifier, now):
-        skin.mesh = skin.object.data
+        self._remember_mesh(skin)
         tree = modifier.node_group
         if skin.damage is None or now.changes.touched(tree):
             node_group.forget(tree)
@@ -284,6 +292,7 @@ def _evaluate_all_shown():
 @persistent
 def _on_loaded(*_):
     """A file was loaded: start over, once the handlers of other extensions are through."""
+    skins.meshes, skins.swept = set(), False
     _on_replaced()
     handlers = bpy.app.handlers.load_post
     handlers.remove(_after_loading)
