@@ -19,13 +19,20 @@ typedef void *thread_result;
 #define THREAD_CALL
 #endif
 
+/* What one thread takes of a work: neighbouring items, so that from call to call it meets its own memory again. When it
+ * has no more, it takes from the others' shares. A cache line to itself. */
+typedef struct share {
+    atomic_llong next;
+    int64_t end;
+    atomic_llong done; /* items that this thread has done, of any share */
+    char padding[40];
+} share;
+
 typedef struct shared {
     const tps_work *works;
-    int work_count;
+    int work_count, threads;
     void *context;
-    struct {
-        atomic_llong next, done;
-    } items[TPS_MOST_WORKS];
+    share *shares; /* work_count x threads */
 } shared;
 
 typedef struct worker {
@@ -42,25 +49,31 @@ static void give_way(void)
 #endif
 }
 
-/* Threads wait awake: what they wait for is short, and they are started while it is done. */
-static void wait_for(atomic_llong *done, int64_t items)
+static int64_t items_done(const share *shares, int threads)
 {
-    while (atomic_load_explicit(done, memory_order_acquire) < items) {
-        give_way();
+    int64_t done = 0;
+    for (int t = 0; t < threads; t++) {
+        done += atomic_load_explicit(&shares[t].done, memory_order_acquire);
     }
+    return done;
 }
 
 static void take_items(shared *job, int number)
 {
     for (int w = 0; w < job->work_count; w++) {
         const tps_work *work = &job->works[w];
-        int64_t item;
-        if (w > 0) {
-            wait_for(&job->items[w - 1].done, job->works[w - 1].items);
+        share *shares = job->shares + w * job->threads;
+        /* Threads wait awake: what they wait for is short, and they are started while it is done. */
+        while (w > 0 && items_done(shares - job->threads, job->threads) < job->works[w - 1].items) {
+            give_way();
         }
-        while ((item = atomic_fetch_add_explicit(&job->items[w].next, 1, memory_order_relaxed)) < work->items) {
-            work->run(job->context, item, number);
-            atomic_fetch_add_explicit(&job->items[w].done, 1, memory_order_release);
+        for (int t = 0; t < job->threads; t++) {
+            share *from = &shares[(number + t) % job->threads];
+            int64_t item;
+            while ((item = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed)) < from->end) {
+                work->run(job->context, item, number);
+                atomic_fetch_add_explicit(&shares[number].done, 1, memory_order_release);
+            }
         }
     }
 }
@@ -92,19 +105,32 @@ static void join(thread t)
 #endif
 }
 
+static void share_out(shared *job)
+{
+    for (int w = 0; w < job->work_count; w++) {
+        int64_t items = job->works[w].items;
+        for (int t = 0; t < job->threads; t++) {
+            share *s = &job->shares[w * job->threads + t];
+            atomic_init(&s->next, items * t / job->threads);
+            s->end = items * (t + 1) / job->threads;
+            atomic_init(&s->done, 0);
+        }
+    }
+}
+
 void tps_parallel(const tps_work *works, int work_count, int threads, void *context)
 {
-    shared job = {.works = works, .work_count = work_count, .context = context};
-    int64_t most = 0;
+    share shares[TPS_MOST_WORKS * TPS_MOST_THREADS];
+    int64_t most = 1;
     for (int w = 0; w < work_count; w++) {
-        atomic_init(&job.items[w].next, 0);
-        atomic_init(&job.items[w].done, 0);
         most = works[w].items > most ? works[w].items : most;
     }
+    shared job = {works, work_count, threads < most ? threads : (int)most, context, shares};
+    share_out(&job);
     thread started[TPS_MOST_THREADS];
     worker workers[TPS_MOST_THREADS];
     int running = 0;
-    while (running + 1 < threads && running + 1 < most) {
+    while (running + 1 < job.threads) {
         workers[running] = (worker){&job, running + 1};
         if (!start(&started[running], &workers[running])) {
             break;
