@@ -1,12 +1,9 @@
 """Ours against ourselves: what normals, matrices, inherited scale, threads, and uneven weights cost."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import floor
 import numpy as np
 import ours
 from clock import Entry, Times, take_turns, timed
-from numpy.typing import NDArray
 from ours import skin_of
 from scene import Mesh, mesh, rig, scene
 from task import METHODS
@@ -95,20 +92,20 @@ def threads(vertices: int, rounds: int) -> Times:
 
 
 def many_meshes(count: int, vertices: int, rounds: int) -> Times:
-    """Many characters of one frame, each a call of its own, from "1" and from "2" threads of the caller."""
+    """Many characters of one frame: in one call, on "1" and "2" threads; and a "loop" of calls."""
     work = scene(vertices)
     skins = [skin_of(work.mesh, work.scaled) for _ in range(count)]
+    worlds = [work.scaled.world] * count
     outs = [np.empty((vertices, 3), np.float32) for _ in range(count)]
 
-    def deform(skin: tps.Skin, out: NDArray[np.float32]) -> None:
-        skin.deform(work.scaled.world, out=out)
+    def together(threads: int) -> Entry:
+        return Entry(f"{threads}", timed(lambda: tps.deform_many(skins, worlds, out=outs, threads=threads)))
 
-    with ThreadPoolExecutor(2) as pool:
-        entries = [
-            Entry("1", timed(lambda: list(map(deform, skins, outs)))),
-            Entry("2", timed(lambda: list(pool.map(deform, skins, outs)))),
-        ]
-        return take_turns(entries, rounds)
+    def one_by_one() -> None:
+        for skin, world, out in zip(skins, worlds, outs, strict=True):
+            skin.deform(world, out=out)
+
+    return take_turns([together(1), together(2), Entry("loop", timed(one_by_one))], rounds)
 
 
 def joint_stage(joints: int, rounds: int) -> Times:

@@ -225,6 +225,8 @@ def deform(b, skin, count, vertices):
     if b.below(4) == 0:
         outs[1] = outs[0]
     attempt(skin.deform_with_normals, world, out=outs[0], normals_out=outs[1], threads=b.below(3))
+    worlds = [world, strange(b, matrices(b, count)), matrices(b, count, b.choice([None, 0, 3]))]
+    attempt(tps.deform_many, [skin] * 3, worlds, out=[outs[0], None, outs[b.below(2)]], threads=b.below(4))
 
 
 def test_one_input(data):

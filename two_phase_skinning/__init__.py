@@ -30,7 +30,7 @@ from two_phase_skinning._core import (
 )
 from two_phase_skinning._core import version as __version__
 from two_phase_skinning._skeleton import Separation, Skeleton
-from two_phase_skinning._skin import Skin
+from two_phase_skinning._skin import Skin, deform_many
 
 __all__ = [
     "Separation",
@@ -40,6 +40,7 @@ __all__ = [
     "bind_local",
     "bind_world",
     "build_info",
+    "deform_many",
     "increment_local",
     "increment_world",
     "pose_world",

@@ -62,3 +62,12 @@ def deform(
     threads: int,
     offsets: bool,
 ) -> Any: ...
+def deform_many(
+    skins: tuple[Any, ...],
+    skeletons: tuple[Any, ...],
+    worlds: tuple[ArrayLike, ...],
+    method: str,
+    inherited: str,
+    outs: tuple[NDArray[float32] | None, ...],
+    threads: int,
+) -> list[NDArray[float32]]: ...

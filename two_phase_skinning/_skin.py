@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -246,6 +247,40 @@ class Skin:
             offsets,
         )
         return array
+
+
+def _entries(values: Iterable[Any], name: str) -> tuple[Any, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise TypeError(f"{name}: {type(values).__name__}; expected a sequence") from None
+
+
+def deform_many(
+    skins: Sequence[Skin],
+    worlds: Sequence[ArrayLike],
+    method: Method = "two_phase",
+    inherited: Inherited = "after",
+    out: Sequence[NDArray[np.float32] | None] | None = None,
+    threads: int = 0,
+) -> list[NDArray[np.float32]]:
+    """Deforms many meshes at once, such as all characters of a frame: small ones are spread over threads.
+
+    skins, worlds: a skin for each mesh (one may come twice) and its posed joint matrices, as for Skin.deform.
+    out: an array, or None, for each mesh; none may share memory with another mesh's arrays.
+    Returns what Skin.deform gives for each, to the last bit. The other arguments and errors are as there; where an
+    entry is refused, none is written.
+    """
+    skins, worlds = _entries(skins, "skins"), _entries(worlds, "worlds")
+    outs = (None,) * len(skins) if out is None else _entries(out, "out")
+    for number, skin in enumerate(skins):
+        if not isinstance(skin, Skin):
+            raise TypeError(f"skins: entry {number} is {type(skin).__name__}; expected a Skin")
+    for name, entries in (("worlds", worlds), ("out", outs)):
+        if len(entries) != len(skins):
+            raise ValueError(f"{name}: {len(entries)} entries; expected {len(skins)}, one for each skin")
+    cores, skeletons = tuple(skin._core for skin in skins), tuple(skin._skeleton._core for skin in skins)
+    return _core.deform_many(cores, skeletons, worlds, method, inherited, outs, threads)
 
 
 def _restore(skeleton: Skeleton, arrays: tuple[Any, ...]) -> Skin:

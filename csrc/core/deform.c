@@ -60,12 +60,17 @@ static void deform_block(void *context, int64_t item, int worker)
     skin->kernel(&job, item % skin->block_count);
 }
 
-static int choose_threads(const tps_skin *skin, const tps_pose *pose)
+/* Blended influences. */
+static double work_of(const tps_skin *skin, const tps_pose *pose)
 {
-    if (pose->threads > 0) {
-        return pose->threads < TPS_MOST_THREADS ? pose->threads : TPS_MOST_THREADS;
+    return (double)skin->entry_count * (double)pose->frame_count;
+}
+
+static int choose_threads(double work, int wanted)
+{
+    if (wanted > 0) {
+        return wanted < TPS_MOST_THREADS ? wanted : TPS_MOST_THREADS;
     }
-    double work = (double)skin->entry_count * (double)pose->frame_count;
     double worthwhile = work / WORK_A_THREAD, most = tps_processors();
     return worthwhile < 1 ? 1 : (int)(worthwhile < most ? worthwhile : most);
 }
@@ -105,7 +110,7 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     if (status != TPS_OK) {
         return status;
     }
-    int threads = choose_threads(skin, pose);
+    int threads = choose_threads(work_of(skin, pose), pose->threads);
     int64_t batch = pose->frame_count < BATCH ? pose->frame_count : BATCH;
     d.scratch_by_frame = batch < threads;
     size_t size = workspace_size(skin, d.scratch_by_frame ? batch : threads, batch);
@@ -121,4 +126,39 @@ tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, c
     }
     tps_workspace_return(skin->workspace, memory);
     return TPS_OK;
+}
+
+static int is_large(const tps_task *task)
+{
+    return work_of(task->skin, &task->pose) >= 2 * WORK_A_THREAD;
+}
+
+static void deform_task(tps_task *task, int threads)
+{
+    tps_pose pose = task->pose;
+    pose.threads = threads;
+    task->status = tps_skin_deform(task->skin, task->skeleton, &pose, &task->results);
+}
+
+static void deform_small(void *context, int64_t item, int worker)
+{
+    (void)worker;
+    tps_task *task = (tps_task *)context + item;
+    if (!is_large(task)) {
+        deform_task(task, 1);
+    }
+}
+
+void tps_deform_many(tps_task *tasks, int64_t count, int threads)
+{
+    double small_work = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (is_large(&tasks[i])) {
+            deform_task(&tasks[i], threads);
+        } else {
+            small_work += work_of(tasks[i].skin, &tasks[i].pose);
+        }
+    }
+    const tps_work work = {count, deform_small};
+    tps_parallel(&work, 1, choose_threads(small_work, threads), tasks);
 }

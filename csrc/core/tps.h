@@ -218,6 +218,19 @@ typedef struct tps_pose {
 tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
                            const tps_results *results);
 
+/* One of many meshes. */
+typedef struct tps_task {
+    const tps_skin *skin;
+    const tps_skeleton *skeleton;
+    tps_pose pose; /* .threads is ignored */
+    tps_results results;
+    tps_status status; /* set: what tps_skin_deform returned for it */
+} tps_task;
+
+/* Deforms many meshes on at most so many threads (0: choose): a large one on all of them, small ones each on one. No
+ * two results may share memory. */
+void tps_deform_many(tps_task *tasks, int64_t count, int threads);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,12 @@
 /* The skeleton in a capsule, or NULL with an error set. */
 const tps_skeleton *skeleton_from(PyObject *capsule);
 
+/* The skin in a capsule, or NULL with an error set. */
+static inline const tps_skin *skin_from(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, SKIN_CAPSULE);
+}
+
 /* An association whose arrays Python owns. Zero it first, and release it whatever the result. */
 typedef struct association {
     PyArrayObject *weighted, *nonrigid, *rigid;

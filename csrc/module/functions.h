@@ -25,6 +25,7 @@ TPS_FUNCTION(kernels)
 TPS_FUNCTION(skin_weighted)
 TPS_FUNCTION(skin_arrays)
 TPS_FUNCTION(deform)
+TPS_FUNCTION(deform_many)
 
 #undef TPS_FUNCTION
 #endif

@@ -22,6 +22,7 @@ static PyMethodDef methods[] = {
     METHOD(skin_weighted),
     METHOD(skin_arrays),
     METHOD(deform),
+    METHOD(deform_many),
     {NULL, NULL, 0, NULL},
 };
 

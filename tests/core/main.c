@@ -34,6 +34,7 @@ int main(void)
     RUN(test_thread_counts);
     RUN(test_frames);
     RUN(test_shared_by_threads);
+    RUN(test_many_meshes);
 #ifdef TPS_TEST_FAULTS
     RUN(test_faults_in_joints);
     RUN(test_faults_in_skins);

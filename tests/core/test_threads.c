@@ -117,3 +117,46 @@ void test_shared_by_threads(void)
     }
     rig_free(&r);
 }
+
+/* A task for a mesh that is already there; `to` is where its points go. */
+static tps_task task_of(const rig *r, float *to)
+{
+    return (tps_task){.skin = r->skin,
+                      .skeleton = r->skeleton,
+                      .pose = {.frame_count = 1, .world = r->world},
+                      .results = {.points = to},
+                      .status = TPS_NO_MEMORY};
+}
+
+void test_many_meshes(void)
+{
+    enum { MESHES = 9 };
+    static const int64_t sizes[MESHES] = {0, 1, 77, 2500, 60000, 5000, 77, 3000, 10};
+    static const double flat[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    rig rigs[MESHES];
+    float *alone[MESHES], *together[MESHES];
+    for (int i = 0; i < MESHES; i++) {
+        rigs[i] = busy_rig(sizes[i]);
+        alone[i] = need(3 * sizes[i] + 1, sizeof **alone);
+        together[i] = need(3 * sizes[i] + 1, sizeof **together);
+        tps_pose pose = {.frame_count = 1, .world = rigs[i].world, .threads = 1};
+        CHECK(deform_to(rigs[i].skin, rigs[i].skeleton, &pose, POINTS, alone[i]) == TPS_OK);
+    }
+    for (int threads = 0; threads < 5; threads++) {
+        tps_task tasks[MESHES];
+        for (int i = 0; i < MESHES; i++) {
+            tasks[i] = task_of(&rigs[i], together[i]);
+        }
+        tasks[3].pose.space = flat;
+        tps_deform_many(tasks, MESHES, threads);
+        for (int i = 0; i < MESHES; i++) {
+            CHECK(tasks[i].status == (i == 3 ? TPS_SINGULAR_SPACE : TPS_OK));
+            CHECK(i == 3 || memcmp(alone[i], together[i], (size_t)sizes[i] * 3 * sizeof(float)) == 0);
+        }
+    }
+    for (int i = 0; i < MESHES; i++) {
+        rig_free(&rigs[i]);
+        free(alone[i]);
+        free(together[i]);
+    }
+}

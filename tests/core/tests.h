@@ -22,6 +22,7 @@ void test_empty(void);
 void test_thread_counts(void);
 void test_frames(void);
 void test_shared_by_threads(void);
+void test_many_meshes(void);
 #ifdef TPS_TEST_FAULTS
 void test_faults_in_joints(void);
 void test_faults_in_skins(void);

@@ -75,6 +75,16 @@ for name, (function, _) in RESULTS.items():
 for name in ("Skin.deform", "Skin.deform_with_normals"):
     GOOD[name][1]["points"] = RIG.points
 del GOOD["Skin.deform_with_normals"][1]["phase"]
+GOOD["deform_many"] = (
+    tps.deform_many,
+    {
+        "skins": [SKIN, SKIN],
+        "worlds": [RIG.world, RIG.world],
+        "method": "two_phase",
+        "inherited": "after",
+        "threads": 1,
+    },
+)
 IN_PHASES = [name for name in RESULTS if "phase" in GOOD[name][1]]
 
 
@@ -342,11 +352,25 @@ def every_case() -> Iterator[Case]:
                 continue
             for value, expected in bad:
                 yield function, argument, value, expected
-    for function in RESULTS:
+    for value in (None, 5, SKIN, [SKIN, None], [SKELETON, SKIN], [tps.Skin, tps.Skin]):
+        yield "deform_many", "skins", value, TypeError
+    for name in ("worlds", "out"):
+        for value in (5, SKIN):
+            yield "deform_many", name, value, TypeError
+    for value in ([], [RIG.world], [RIG.world] * 3):
+        yield "deform_many", "worlds", value, ValueError
+    for value in ([], [None], [None] * 3, [np.zeros((V, 3), np.float32)] * 2):
+        yield "deform_many", "out", value, ValueError
+    for value, expected in bad_stacks(RIG.world, frames=True):
+        yield "deform_many", "worlds", [RIG.world, value], expected
+    for value, expected in bad_outs((V, 3)):
+        yield "deform_many", "out", [None, value], expected
+    for function in (*RESULTS, "deform_many"):
         for value in (-1, -(2**31), -(2**40), -(2**70)):
             yield function, "threads", value, (ValueError, OverflowError) if abs(value) > 2**63 else ValueError
         for value in (1.5, "2", None, [1], 1j):
             yield function, "threads", value, TypeError
+    for function in RESULTS:
         for value in (-1e-9, 1 + 1e-6, np.nan, np.inf, -np.inf, 2):
             yield function, "blend", value, ValueError
             yield function, "blend", np.append(np.zeros(V - 1), value), ValueError

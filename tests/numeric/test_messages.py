@@ -247,6 +247,15 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         ValueError,
         "out: shares memory with another argument; expected memory of its own",
     ),
+    # ---- many meshes
+    (lambda: tps.deform_many(5, [EYES]), TypeError, "skins: int; expected a sequence"),
+    (lambda: tps.deform_many([SKIN, 5], [EYES] * 2), TypeError, "skins: entry 1 is int; expected a Skin"),
+    (lambda: tps.deform_many([SKIN], [EYES] * 2), ValueError, "worlds: 2 entries; expected 1, one for each skin"),
+    (
+        lambda: tps.deform_many([SKIN] * 2, [EYES] * 2, out=[np.zeros((3, 3), "f4")] * 2),
+        ValueError,
+        "out: an entry shares memory with another mesh's array; expected memory of its own",
+    ),
     # ---- what the package asks of its own native part
     (without_native_part, ImportError, "two_phase_skinning._core: not built here; expected the installed package. Run "
      "`pip install .` and start Python outside the source folder, or with -P"),
@@ -264,6 +273,11 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: _core.deform(SKIN._core, OTHER._core, "points", EYES, *[None] * 11, False),
         ValueError,
         "skeleton: 1 joints; expected 2",
+    ),
+    (
+        lambda: _core.deform_many((SKIN._core,), (), (), "linear", "after", (), 1),
+        ValueError,
+        "deform_many: tuples of different lengths; expected one entry for each mesh",
     ),
 ]  # fmt: skip
 
