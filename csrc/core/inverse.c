@@ -4,7 +4,7 @@
 double mat3_fatness(const mat3 *a)
 {
     double scale = mat3_largest(a);
-    return scale > 1e-90 && scale < 1e90 ? mat3_determinant(a) / (scale * scale * scale) : 0;
+    return scale > 1e-60 && scale < 1e60 ? mat3_determinant(a) / (scale * scale * scale) : 0;
 }
 
 int mat3_singular(const mat3 *a)

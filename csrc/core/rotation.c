@@ -79,30 +79,27 @@ static double square(const mat3 *a)
 }
 
 /* The polar rotation of a matrix that is far from singular and not mirrored, by Newton's iteration with the first steps
- * scaled where the matrix is far from a rotation (Higham 1986). Quadratic: a step smaller than 1e-8 is the last. */
+ * scaled where the matrix is far from a rotation (Higham 1986). After a step all singular values are 1 + e_k with
+ * e_k >= 0, so that the determinant less 1 bounds them; the next step makes them 1 + e_k^2 / 2. */
 static mat3 newton_rotation(const mat3 *a)
 {
     mat3 x = *a;
     int far_off = 1;
-    for (int step = 0; step < 12; step++) {
-        mat3 c = mat3_cofactors(&x), next;
-        double over = 1 / vec3_dot(mat3_column(&x, 0), mat3_column(&c, 0)), scale = 1, inverse_scale = 1, moved = 0;
+    for (int step = 0, last = 0; step < 12 && !last; step++) {
+        mat3 c = mat3_cofactors(&x);
+        double determinant = vec3_dot(mat3_column(&x, 0), mat3_column(&c, 0)), over = 1 / determinant;
+        double of_x = 0.5, of_c = 0.5 * over;
         if (far_off) {
             double scale_4 = square(&c) * over * over / square(&x);
             far_off = step < 2 && (scale_4 < 0.5 || scale_4 > 2);
-            scale = sqrt(sqrt(scale_4));
-            inverse_scale = 1 / scale;
+            double scale = sqrt(sqrt(scale_4));
+            of_x *= scale;
+            of_c /= scale;
         }
         for (int i = 0; i < 9; i++) {
-            double from = x.m[i / 3][i % 3];
-            double to = 0.5 * (scale * from + c.m[i / 3][i % 3] * (over * inverse_scale));
-            moved += (to - from) * (to - from);
-            next.m[i / 3][i % 3] = to;
+            x.m[i / 3][i % 3] = x.m[i / 3][i % 3] * of_x + c.m[i / 3][i % 3] * of_c;
         }
-        x = next;
-        if (moved < 1e-16) {
-            break;
-        }
+        last = step > 0 && determinant < 1 + 1e-8;
     }
     return x;
 }
@@ -154,18 +151,18 @@ static mat3 polar_rotation(const mat3 *x)
     return rotation_of(&d, 1);
 }
 
-/* a / its largest entry, so that products of it neither overflow nor vanish. */
+/* a / its largest entry, so that products of it neither overflow nor vanish; a itself where that is next to nothing. */
 static mat3 normalised(const mat3 *a)
 {
-    double scale = mat3_largest(a);
+    double scale = mat3_largest(a), over = scale > 1e-300 ? 1 / scale : 1;
     mat3 r = *a;
-    for (int i = 0; i < 9 && scale > 0; i++) {
-        r.m[i / 3][i % 3] /= scale;
+    for (int i = 0; i < 9; i++) {
+        r.m[i / 3][i % 3] *= over;
     }
     return r;
 }
 
-mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
+mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near_after, const mat3 *near_before)
 {
     if (fabs(mat3_fatness(a)) > FAT) {
         mat3 inverse = mat3_inverse(a);
@@ -174,16 +171,19 @@ mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near)
             return q; /* |q a - c| = 0 */
         }
     }
-    mat3 from = normalised(a), to = normalised(c);
-    mat3 from_transposed = mat3_transpose(&from);
-    mat3 cat = mat3_mul(&to, &from_transposed);
+    mat3 transposed = mat3_transpose(a);
+    mat3 cat = mat3_mul(c, &transposed);
     if (mat3_fatness(&cat) > FAT) {
         return newton_rotation(&cat);
     }
+    mat3 from = normalised(a), to = normalised(c);
+    transposed = mat3_transpose(&from);
+    cat = mat3_mul(&to, &transposed);
     svd3 d = svd3_of(&cat);
     int dominant = d.sigma[1] <= SINGULAR * d.sigma[0];
     if (dominant && (d.sigma[1] == 0 || mat3_singular(a) || mat3_singular(c))) {
-        mat3 named = polar_rotation(near);
+        mat3 near = mat3_mul(near_after, near_before);
+        mat3 named = polar_rotation(&near);
         return nearest_rotation(&d, &named);
     }
     return rotation_of(&d, 1);

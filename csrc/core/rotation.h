@@ -21,8 +21,8 @@ affine affine_inverse(const affine *a);
 int is_rotation(const mat3 *x);
 
 /* The proper rotation q that minimises |q a - c| (orthogonal Procrustes). Where it is not unique, the one of the best
- * that is nearest to the polar rotation of `near`, a regular matrix with a positive determinant. */
-mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near);
+ * that is nearest to the polar rotation of near_after * near_before, regular and with a positive determinant. */
+mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near_after, const mat3 *near_before);
 
 /* x = rotation * stretch. The stretch is symmetric, unless x is mirrored (regular, with a negative determinant): then
  * rotation is the polar rotation of x m, m the mirror along x, y, z or all three axes that leaves the least rotation,

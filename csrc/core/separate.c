@@ -26,11 +26,8 @@ static affine base_frame(const tps_skeleton *s, int32_t j, const affine *parent_
     if (s->parents[j] < 0) {
         return s->local[j];
     }
-    affine b = affine_mul(parent_world, &s->local[j]);
-    if (!s->inherits[j]) {
-        b.lin = mat3_mul(&parent_frame->lin, &s->local[j].lin);
-    }
-    return b;
+    const mat3 *turned = s->inherits[j] ? &parent_world->lin : &parent_frame->lin;
+    return (affine){mat3_mul(turned, &s->local[j].lin), affine_apply(parent_world, s->local[j].org)};
 }
 
 tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, double *world)
@@ -91,20 +88,18 @@ static void user_transform(const tps_skeleton *s, const double *world, const tps
 static void rigid_part(const tps_skeleton *s, int32_t j, tps_joint *joint, const mat3 *n, const affine *v)
 {
     mat3 from = mat3_mul(&joint->m.lin, n);
-    mat3 near = mat3_mul(&joint->g.lin, &s->bind_inverse[j].lin);
-    joint->q.lin = best_rotation(&from, &v->lin, &near);
+    joint->q.lin = best_rotation(&from, &v->lin, &joint->g.lin, &s->bind_inverse[j].lin);
     joint->q.org = vec3_sub(v->org, mat3_apply(&joint->q.lin, joint->m.org));
     affine q_inverse = affine_inverse_rigid(&joint->q);
     affine unbent = affine_mul(&q_inverse, v);
     joint->p = affine_mul(&unbent, &s->bind_inverse[j]);
 }
 
-/* M of a child whose linear part is Q_p^-1 `posed_parent` L_j, at P_p org(B_j). */
-static affine intermediate(const tps_skeleton *s, int32_t j, const tps_joint *parent, const affine *posed_parent)
+/* M of a child whose linear part is Q_p^-1 `posed`, at P_p org(B_j). */
+static affine intermediate(const tps_skeleton *s, int32_t j, const tps_joint *parent, const mat3 *posed)
 {
     mat3 unbend = mat3_transpose(&parent->q.lin);
-    mat3 lin = mat3_mul(&unbend, &posed_parent->lin);
-    return (affine){mat3_mul(&lin, &s->local[j].lin), affine_apply(&parent->p, s->bind[j].org)};
+    return (affine){mat3_mul(&unbend, posed), affine_apply(&parent->p, s->bind[j].org)};
 }
 
 /* 2d */
@@ -116,7 +111,8 @@ static void separate_before(const tps_skeleton *s, tps_joint *joints, int32_t j)
     if (s->parents[j] >= 0) {
         const tps_joint *parent = &joints[s->parents[j]];
         local = affine_mul(&parent->g, &local);
-        joint->m = s->inherits[j] ? affine_mul(&parent->p, &s->bind[j]) : intermediate(s, j, parent, &parent->frame);
+        mat3 posed = mat3_mul(&parent->frame.lin, &s->local[j].lin);
+        joint->m = s->inherits[j] ? affine_mul(&parent->p, &s->bind[j]) : intermediate(s, j, parent, &posed);
     }
     joint->g = affine_mul(&local, &joint->u);
     rigid_part(s, j, joint, &joint->n, &joint->world);
@@ -154,11 +150,12 @@ static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j, 
             local.org = mat3_apply(&parent->n, local.org);
         }
         local = affine_mul(&parent->g, &local);
-        joint->m = intermediate(s, j, parent, &parent->g);
+        joint->m = intermediate(s, j, parent, &local.lin);
         joint->s = inherited_space(s, j, parent);
+        post = post || (parent->post && mat3_singular(&joint->s.lin)); /* a pre parent's space is regular */
     }
     joint->g = affine_mul(&local, &joint->u);
-    joint->post = post || mat3_singular(&joint->s.lin);
+    joint->post = post != 0;
     if (joint->post) {
         rigid_part(s, j, joint, &MAT3_ONE, &joint->g);
         affine unposed = affine_inverse(&joint->g); /* Q P = G B^-1 here, so E = W' G^-1 */

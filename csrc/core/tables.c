@@ -181,7 +181,7 @@ WIDE_INLINE void store_matrix(const wide_affine *a, int lane, float *row)
 {
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < 3; i++) {
-            row[4 * k + i] = (float)(k < 3 ? a->lin.m[i][k][lane] : a->org.x[i][lane]);
+            row[4 * k + i] = (float)wide_get(k < 3 ? &a->lin.m[i][k] : &a->org.x[i], lane);
         }
         row[4 * k + 3] = 0;
     }
@@ -227,8 +227,8 @@ WIDE_INLINE void dual_quaternions(const wide_affine *a, wide dual[8])
 static void store_dual_quaternion(const wide dual[8], int lane, float *row)
 {
     for (int i = 0; i < 4; i++) {
-        row[i] = row[4 + i] = (float)dual[i][lane];
-        row[8 + i] = (float)dual[4 + i][lane];
+        row[i] = row[4 + i] = (float)wide_get(&dual[i], lane);
+        row[8 + i] = (float)wide_get(&dual[4 + i], lane);
     }
 }
 

@@ -6,7 +6,9 @@
 
 #include "affine.h"
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
@@ -169,16 +171,28 @@ WIDE_INLINE wide_affine wide_affine_mul(const wide_affine *a, const wide_affine 
     return (wide_affine){wide_mat3_mul(&a->lin, &b->lin), wide_affine_apply(a, b->org)};
 }
 
-/* One lane. */
+/* One lane of vectors in memory. (Clang copies a whole vector for a subscript that it does not know.) */
+WIDE_INLINE double wide_get(const wide *a, int lane)
+{
+    double r;
+    memcpy(&r, (const char *)a + sizeof r * (size_t)lane, sizeof r);
+    return r;
+}
+
+WIDE_INLINE void wide_set(wide *a, int lane, double v)
+{
+    memcpy((char *)a + sizeof v * (size_t)lane, &v, sizeof v);
+}
+
 WIDE_INLINE vec3 wide_vec3_get(const wide_vec3 *a, int lane)
 {
-    return (vec3){{a->x[0][lane], a->x[1][lane], a->x[2][lane]}};
+    return (vec3){{wide_get(&a->x[0], lane), wide_get(&a->x[1], lane), wide_get(&a->x[2], lane)}};
 }
 
 WIDE_INLINE void wide_vec3_set(wide_vec3 *a, int lane, vec3 v)
 {
     for (int i = 0; i < 3; i++) {
-        a->x[i][lane] = v.x[i];
+        wide_set(&a->x[i], lane, v.x[i]);
     }
 }
 
@@ -187,7 +201,7 @@ WIDE_INLINE mat3 wide_mat3_get(const wide_mat3 *a, int lane)
     mat3 r;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            r.m[i][k] = a->m[i][k][lane];
+            r.m[i][k] = wide_get(&a->m[i][k], lane);
         }
     }
     return r;
@@ -197,7 +211,7 @@ WIDE_INLINE void wide_mat3_set(wide_mat3 *a, int lane, const mat3 *v)
 {
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            a->m[i][k][lane] = v->m[i][k];
+            wide_set(&a->m[i][k], lane, v->m[i][k]);
         }
     }
 }
