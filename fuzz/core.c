@@ -315,6 +315,29 @@ static void deform(bytes *b, const tps_skin *skin, const tps_skeleton *s, tps_po
     }
 }
 
+/* The same mesh three times in one call is three times what it is alone. */
+static void deform_many(bytes *b, const tps_skin *skin, const tps_skeleton *s, const tps_pose *pose)
+{
+    enum { MESHES = 3 };
+    int64_t floats = 3 * pose->frame_count * tps_skin_vertex_count(skin);
+    float *alone = room(floats, sizeof *alone), *together[MESHES];
+    tps_results results = {.points = alone};
+    tps_status status = tps_skin_deform(skin, s, pose, &results);
+    tps_task tasks[MESHES];
+    for (int i = 0; i < MESHES; i++) {
+        together[i] = room(floats, sizeof *alone);
+        tasks[i] = (tps_task){.skin = skin, .skeleton = s, .pose = *pose, .results = {.points = together[i]}};
+    }
+    tps_deform_many(tasks, MESHES, below(b, 4));
+    for (int i = 0; i < MESHES; i++) {
+        if (tasks[i].status != status || memcmp(alone, together[i], (size_t)floats * sizeof *alone) != 0) {
+            fail("many meshes are deformed otherwise than one");
+        }
+        free(together[i]);
+    }
+    free(alone);
+}
+
 static void skin_functions(bytes *b, const tps_skin *skin, const tps_skeleton *s, const tps_association *association)
 {
     int64_t joints = tps_skin_joint_count(skin), vertices = tps_skin_vertex_count(skin);
@@ -340,6 +363,7 @@ static void skin_functions(bytes *b, const tps_skin *skin, const tps_skeleton *s
     }
     deform(b, skin, s, &pose);
     deform(b, skin, s, &pose);
+    deform_many(b, skin, s, &pose);
     free(world);
     free(points);
     free(blend);
