@@ -65,24 +65,40 @@ INLINE void add_row(blended *sum, const int stages, const float *row, v w, v *pi
     }
 }
 
-/* One vertex's blends; only those of the stages are set. They are summed in a variable of their own, which compilers
+INLINE void add_joint(blended *sum, const tps_tables *t, const int stages, int joint, float weight, v *pivot,
+                      const int first)
+{
+    const float *row = t->rows + (size_t)tps_row_floats(stages) * (size_t)joint;
+    __asm__("" : "+r"(row)); /* one address in one register, not one for each part */
+    add_row(sum, stages, row, all(weight), pivot, first);
+}
+
+/* So many influences are more than a processor looks ahead over: a single sum would wait for each addition. */
+#define LONG_ROW 16
+
+/* One vertex's blends; only those of the stages are set. They are summed in variables of their own, which compilers
  * keep in registers. */
 INLINE void blend(const tps_tables *t, const int stages, const uint16_t *joints, const float *weights,
                   const int influences, blended *to)
 {
-    const size_t width = (size_t)tps_row_floats(stages);
-    blended sum;
+    blended sum, other;
     for (int i = 0; i < TPS_STAGES * PARTS; i++) {
-        sum.part[i / PARTS][i % PARTS] = all(0);
+        sum.part[i / PARTS][i % PARTS] = other.part[i / PARTS][i % PARTS] = all(0);
     }
     v pivot = all(0);
-    const float *row = t->rows + width * joints[0];
-    __asm__("" : "+r"(row)); /* one address in one register, not one for each part */
-    add_row(&sum, stages, row, all(weights[0]), &pivot, 1);
-    for (int k = 1; k < influences; k++) {
-        row = t->rows + width * joints[k];
-        __asm__("" : "+r"(row));
-        add_row(&sum, stages, row, all(weights[k]), &pivot, 0);
+    int k = 1;
+    add_joint(&sum, t, stages, joints[0], weights[0], &pivot, 1);
+    if (influences > LONG_ROW) {
+        for (; k + 1 < influences; k += 2) {
+            add_joint(&sum, t, stages, joints[k], weights[k], &pivot, 0);
+            add_joint(&other, t, stages, joints[k + 1], weights[k + 1], &pivot, 0);
+        }
+        for (int i = 0; i < TPS_STAGES * PARTS; i++) {
+            sum.part[i / PARTS][i % PARTS] += other.part[i / PARTS][i % PARTS];
+        }
+    }
+    for (; k < influences; k++) {
+        add_joint(&sum, t, stages, joints[k], weights[k], &pivot, 0);
     }
     for (int i = 0; i < TPS_STAGES * PARTS; i++) {
         if (stages & 1 << i / PARTS) {
