@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the core with libFuzzer, then the Python module with atheris: tools/fuzz.sh PYTHON
+# Fuzzes the core with libFuzzer, then the Python module with atheris: tools/fuzz.sh PYTHON [core|binding]
 #   FUZZ_SECONDS=600   how long each
 #   FUZZ_SAVE=1        write what was found new into fuzz/corpus/, as lines of hexadecimal digits
 # Needs Clang with its libFuzzer, and from PyPI atheris. A finding ends it, and is left in build/fuzz/.
@@ -46,19 +46,25 @@ fuzz() {
     fi
 }
 
-for file in csrc/core/*.c fuzz/core.c; do
-    # Clang needs many minutes for the kernels with UndefinedBehaviorSanitizer; `make sanitize` has GCC do that.
-    case "$file" in *kernel_*) check=-fsanitize=address ;; *) check="$checks" ;; esac
-    echo clang -std=c11 -O1 -g -pthread -ffp-contract=off -fno-math-errno -Wno-psabi "$check,fuzzer-no-link" \
-        -fno-sanitize-recover=all -Icsrc/core -c "$file" -o "build/fuzz/objects/$(basename "$file" .c).o"
-done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
-clang "$checks,fuzzer" build/fuzz/objects/*.o -lm -pthread -o build/fuzz/fuzz_core
-fuzz core build/fuzz/fuzz_core
+fuzz_core() {
+    for file in csrc/core/*.c fuzz/core.c; do
+        # Clang needs many minutes for the kernels with UndefinedBehaviorSanitizer; `make sanitize` has GCC do that.
+        case "$file" in *kernel_*) check=-fsanitize=address ;; *) check="$checks" ;; esac
+        echo clang -std=c11 -O1 -g -pthread -ffp-contract=off -fno-math-errno -Wno-psabi "$check,fuzzer-no-link" \
+            -fno-sanitize-recover=all -Icsrc/core -c "$file" -o "build/fuzz/objects/$(basename "$file" .c).o"
+    done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
+    clang "$checks,fuzzer" build/fuzz/objects/*.o -lm -pthread -o build/fuzz/fuzz_core
+    fuzz core build/fuzz/fuzz_core
+}
 
-[ -x build/fuzz/venv/bin/python ] || "$python" -m venv build/fuzz/venv
-build/fuzz/venv/bin/python -m pip --disable-pip-version-check install -qq -r requirements/fuzz.txt
-CC=clang tools/sanitized_module.sh build/fuzz/venv/bin/python build/fuzz/module "$checks,fuzzer-no-link" \
-    -fno-sanitize-recover=undefined
-preload="$(build/fuzz/venv/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so"
-fuzz binding env LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-    PYTHONPATH=build/fuzz/module build/fuzz/venv/bin/python -P fuzz/binding.py
+fuzz_binding() {
+    [ -x build/fuzz/venv/bin/python ] || "$python" -m venv build/fuzz/venv
+    build/fuzz/venv/bin/python -m pip --disable-pip-version-check install -qq -r requirements/fuzz.txt
+    CC=clang tools/sanitized_module.sh build/fuzz/venv/bin/python build/fuzz/module "$checks,fuzzer-no-link" \
+        -fno-sanitize-recover=undefined
+    preload="$(build/fuzz/venv/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so"
+    fuzz binding env LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+        PYTHONPATH=build/fuzz/module build/fuzz/venv/bin/python -P fuzz/binding.py
+}
+
+for target in ${2:-core binding}; do "fuzz_$target"; done
