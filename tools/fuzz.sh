@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 python="$1"
 seconds="${FUZZ_SECONDS:-600}"
 checks="-fsanitize=address,undefined"
-# The time limit of a case is by the clock on the wall, and the machine under a virtual one can stand still for a minute.
+# The time limit of a case is by the clock on the wall, which goes on while the process is stopped or waits for others.
 options=(-max_len=512 -timeout=300 -max_total_time="$seconds" -print_final_stats=1 -rss_limit_mb=8000
     -malloc_limit_mb=1000000000) # a view that claims terabytes, of the right shape, is for the system to refuse
 mkdir -p build/fuzz/objects
