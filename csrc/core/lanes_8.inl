@@ -43,11 +43,39 @@ INLINE void transpose_halves(v r[4])
     r[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
+/* GCC before 12 has no shuffle between vectors of different sizes. */
+INLINE v joined(fours a, fours b)
+{
+#ifdef SHUFFLE_SIZES
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    return (v){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
+#endif
+}
+
+INLINE fours low_half(v a)
+{
+#ifdef SHUFFLE_SIZES
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3);
+#else
+    return (fours){a[0], a[1], a[2], a[3]};
+#endif
+}
+
+INLINE fours high_half(v a)
+{
+#ifdef SHUFFLE_SIZES
+    return __builtin_shufflevector(a, a, 4, 5, 6, 7);
+#else
+    return (fours){a[4], a[5], a[6], a[7]};
+#endif
+}
+
 /* Eight rows of four floats become four columns, and back. */
 INLINE void columns_of_fours(const fours rows[LANES], v columns[4])
 {
     for (int i = 0; i < 4; i++) {
-        columns[i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+        columns[i] = joined(rows[i], rows[i + 4]);
     }
     transpose_halves(columns);
 }
@@ -56,8 +84,8 @@ INLINE void fours_of_columns(v columns[4], fours rows[LANES])
 {
     transpose_halves(columns);
     for (int i = 0; i < 4; i++) {
-        rows[i] = __builtin_shufflevector(columns[i], columns[i], 0, 1, 2, 3);
-        rows[i + 4] = __builtin_shufflevector(columns[i], columns[i], 4, 5, 6, 7);
+        rows[i] = low_half(columns[i]);
+        rows[i + 4] = high_half(columns[i]);
     }
 }
 
