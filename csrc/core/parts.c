@@ -50,17 +50,18 @@ static void gather_joints(const tps_scratch *scratch, int32_t joint_count)
     }
 }
 
-/* W' in w. */
+/* W' in w: W, where no joint can be muted. */
 static void effective_pose(const tps_skeleton *s, const double *world, const tps_association *a,
                            const tps_scratch *scratch)
 {
-    if (a->nonrigid || a->rigid) {
+    int flagged = a->nonrigid || a->rigid;
+    if (flagged) {
         tps_effective_pose(s, world, a, scratch->flags, scratch->joints);
     }
     for (int32_t group = 0; group < tps_group_count(s->joint_count); group++) {
         tps_parts *part = &scratch->parts[group];
         part->w = tps_group_of(world, group, s->joint_count);
-        for (int l = 0; l < WIDE && (a->nonrigid || a->rigid); l++) {
+        for (int l = 0; l < WIDE && flagged; l++) {
             wide_affine_set(&part->w, l, &scratch->joints[tps_lane_joint(group, l, s->joint_count)].world);
         }
     }

@@ -200,7 +200,7 @@ void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_as
 {
     for (int32_t i = 0; i < s->joint_count; i++) {
         int32_t j = s->order[i];
-        if ((flags[j] & TPS_CARRIES) && (a->nonrigid || a->rigid)) {
+        if (flags[j] & TPS_CARRIES) {
             user_transform(s, world, a, joints, j);
         } else {
             joints[j].world = affine_load(world + 16 * (int64_t)j);

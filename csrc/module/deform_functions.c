@@ -384,17 +384,14 @@ static PyObject *read_and_run_many(const deform_objects *all)
     PyObject *result = NULL;
     deform_objects o = *all;
     if (allocate_many(&m, PyTuple_Size(all->skin)) == 0) {
-        Py_ssize_t i = 0;
-        while (i < m.count) {
+        int good = 1;
+        for (Py_ssize_t i = 0; i < m.count && good; i++) {
             o.skin = PyTuple_GetItem(all->skin, i);
             o.skeleton = PyTuple_GetItem(all->skeleton, i);
             o.world = PyTuple_GetItem(all->world, i);
-            if (read_one(&m, i, &o, PyTuple_GetItem(all->out, i))) {
-                break;
-            }
-            i++;
+            good = read_one(&m, i, &o, PyTuple_GetItem(all->out, i)) == 0;
         }
-        if (i == m.count && check_apart(&m) == 0) {
+        if (good && check_apart(&m) == 0) {
             result = run_many(&m, m.count > 0 ? m.calls[0].pose.threads : 0);
         }
     }
