@@ -86,14 +86,14 @@ inside_run() {
 
 in_window() {
     local script="$1" out="$2" limit="$3" blender screen code=0 until
-    Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp +extension GLX 3>/tmp/display >/tmp/xvfb.log 2>&1 &
+    Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp +extension GLX 3>"$XDG_RUNTIME_DIR/display" >"$out/xvfb.log" 2>&1 &
     screen=$!
     until=$((SECONDS + 30))
-    until [ -s /tmp/display ]; do
-        kill -0 "$screen" && [ "$SECONDS" -lt "$until" ] || fail "the virtual screen did not start" "$(cat /tmp/xvfb.log)"
+    until [ -s "$XDG_RUNTIME_DIR/display" ]; do
+        kill -0 "$screen" && [ "$SECONDS" -lt "$until" ] || fail "the virtual screen did not start" "$(cat "$out/xvfb.log")"
         sleep 0.1
     done
-    DISPLAY=":$(cat /tmp/display)"
+    DISPLAY=":$(cat "$XDG_RUNTIME_DIR/display")"
     export DISPLAY
     cd "$(dirname "$script")"
     stdbuf -oL -eL blender --window-geometry 0 0 1600 1000 --python-exit-code 3 \
