@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui docs system-packages clean
+.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench bench-blender lint test-gui docs system-packages clean
 .PHONY: extension wheels keep-file test-python test-wheel test-extension test-foreign
 
 help:           ## this list
@@ -53,6 +53,10 @@ bench:          ## measure the speed beside other programs and write docs/perfor
 	@python="$$($(SETUP) package)" && \
 	"$$python" -m pip --disable-pip-version-check install -qq -r requirements/bench.txt >&2 && \
 	"$$python" tools/limit.py 1800 "$$python" bench/run.py $(if $(QUICK),--quick)
+
+bench-blender:  ## measure a frame in Blender beside the Armature modifier and write docs/results/; PYTHON=3.11: Blender 4.5
+	@python="$$($(SETUP) package test)" && env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE \
+		"$$python" tools/limit.py 1800 "$$python" bench/blender_frame.py --page
 
 lint:           ## ruff, mypy and clang-format: look, change nothing
 	@python="$$($(SETUP) lint)" && tools/lint.sh "$$python"

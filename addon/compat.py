@@ -76,6 +76,43 @@ def input_attribute_set_5_2(modifier, identifier, name):
     entry.attribute_name = name
 
 
+class InputReader_4_2:
+    """Reads many inputs of one modifier: reader(identifier), None where there is no value."""
+
+    def __init__(self, modifier):
+        self._modifier = modifier
+
+    def __call__(self, identifier):
+        try:
+            return self._modifier.get(identifier)
+        except UnicodeDecodeError:  # a text that is none
+            return None
+
+    def group(self, identifier):
+        """The attribute or vertex group that a field input reads, empty if it uses its value."""
+        if not self._modifier.get(f"{identifier}_use_attribute"):
+            return ""
+        return self._modifier.get(f"{identifier}_attribute_name", "")
+
+
+class InputReader_5_2:
+    """Reads many inputs of one modifier: reader(identifier), None where there is no value."""
+
+    def __init__(self, modifier):
+        self._inputs = modifier.properties.inputs
+
+    def __call__(self, identifier):
+        try:
+            return getattr(self._inputs, identifier).value
+        except (AttributeError, UnicodeDecodeError):  # an input that the modifier has not got yet; a text that is none
+            return None
+
+    def group(self, identifier):
+        """The attribute or vertex group that a field input reads, empty if it uses its value."""
+        entry = getattr(self._inputs, identifier, None)
+        return entry.attribute_name if entry is not None and entry.type == "ATTRIBUTE" else ""
+
+
 def input_path_4_2(modifier, identifier):
     """The data path of an input, from the object: for keyframes and drivers."""
     return f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"]["{identifier}"]'
@@ -128,7 +165,8 @@ def curves_of_4_4(owner):
 
 
 _5_2 = bpy.app.version >= (5, 2, 0)
-NEEDS_WITNESS = not _5_2  # an armature in a node group's input does not make the pose a dependency: see `witness`
+# Whether a mesh is copied anew when one of its vertex groups is deleted, which renumbers those after it.
+COPIES_AT_DELETED_GROUP = bpy.app.version >= (5, 0, 0)
 curves_of = curves_of_4_4 if bpy.app.version >= (4, 4, 0) else curves_of_4_2
 input_has = input_has_5_2 if _5_2 else input_has_4_2
 input_get = input_get_5_2 if _5_2 else input_get_4_2
@@ -136,6 +174,7 @@ input_set = input_set_5_2 if _5_2 else input_set_4_2
 input_attribute_get = input_attribute_get_5_2 if _5_2 else input_attribute_get_4_2
 input_attribute_set = input_attribute_set_5_2 if _5_2 else input_attribute_set_4_2
 input_path = input_path_5_2 if _5_2 else input_path_4_2
+InputReader = InputReader_5_2 if _5_2 else InputReader_4_2
 use_wildcards = use_wildcards_5_2 if bpy.app.version >= (5, 0, 0) else use_wildcards_4_2
 matrices_array = matrices_array_5_2 if _5_2 else matrices_array_4_2
 hide_group_selector = hide_group_selector_4_2

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,22 @@ def extension(module):
     import importlib
 
     return importlib.import_module(f"{EXTENSION}.{module}")
+
+
+@contextmanager
+def calls_of(owner, name):
+    """The calls of a function of a module or a class meanwhile, each as its arguments."""
+    function, calls = getattr(owner, name), []
+
+    def counted(*arguments, **options):
+        calls.append(arguments)
+        return function(*arguments, **options)
+
+    setattr(owner, name, counted)
+    try:
+        yield calls
+    finally:
+        setattr(owner, name, function)
 
 
 def tube(joints=4, rings=41, around=16):
@@ -132,6 +149,36 @@ def points_of(mesh):
     result = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertices.foreach_get("co", result.reshape(-1))
     return result
+
+
+class _Recorder(bpy.types.RenderEngine):
+    """A render engine that paints nothing and keeps the points that Blender hands to it."""
+
+    bl_idname = "TWO_PHASE_SCENE_RECORDER"
+    bl_label = "Recorder"
+    seen: dict = {}  # noqa: RUF012 (shared on purpose: Blender makes the instances)
+
+    def render(self, depsgraph):
+        self.seen.update({obj.name: points_of(obj.data) for obj in depsgraph.objects if obj.type == "MESH"})
+
+
+def rendered(obj):
+    """The points of the object that a render engine gets for a still of the scene as it is."""
+    here = bpy.context.scene
+    if here.camera is None:
+        here.camera = bpy.data.objects.new("Extra camera", bpy.data.cameras.new("Extra"))
+        here.collection.objects.link(here.camera)
+    before = here.render.engine
+    bpy.utils.register_class(_Recorder)
+    try:
+        here.render.engine = _Recorder.bl_idname
+        here.render.resolution_x = here.render.resolution_y = 8
+        _Recorder.seen.clear()
+        assert bpy.ops.render.render() == {"FINISHED"}
+        return _Recorder.seen[obj.name]
+    finally:
+        here.render.engine = before
+        bpy.utils.unregister_class(_Recorder)
 
 
 def size(obj):

@@ -21,7 +21,7 @@ import scene
 
 import bpy  # isort: skip  (scene starts it)
 
-inputs, node_group = scene.extension("inputs"), scene.extension("node_group")
+inputs, schema = scene.extension("inputs"), scene.extension("modifier.schema")
 
 MEASURED = 250  # steps from one measurement of the memory to the next
 WARM = 0.4  # the part of the steps after which memory must not grow any more
@@ -358,14 +358,11 @@ def unlink(soak):
 
 
 def render(soak):
-    s = bpy.context.scene
-    s.render.engine = "BLENDER_WORKBENCH"
-    s.render.resolution_x = s.render.resolution_y = 16
-    if s.camera is None:
-        s.camera = bpy.data.objects.new("Extra camera", bpy.data.cameras.new("Extra"))
-        bpy.context.collection.objects.link(s.camera)
-    s.render.filepath = scene.temporary("soak.png")
-    bpy.ops.render.render(write_still=True)
+    """What a render engine is given at any frame."""
+    frame(soak)
+    found = scene.rendered(body())
+    off = scene.distance(found, scene.yardstick(body())) / scene.size(body())
+    assert off <= 1e-5, f"rendered, off by {off:.2e} of the size"
 
 
 def disable_and_enable(soak):
@@ -405,18 +402,17 @@ def handlers_left():
 
 def left_behind():
     """Attributes of skins that are no more."""
-    used = {(obj.data, identity_of(m)) for obj in bpy.data.objects for m in obj.modifiers if node_group.is_skin(m)}
+    used = {(obj.data, identity_of(m)) for obj in bpy.data.objects for m in obj.modifiers if schema.is_skin(m)}
     return [
         (mesh.name, attribute.name)
         for mesh in bpy.data.meshes
         for attribute in mesh.attributes
-        if attribute.name.startswith(node_group.PREFIX)
-        and (mesh, attribute.name[len(node_group.PREFIX) :][:8]) not in used
+        if attribute.name.startswith(schema.PREFIX) and (mesh, attribute.name[len(schema.PREFIX) :][:8]) not in used
     ]
 
 
 def identity_of(modifier):
-    return inputs.read(modifier, node_group.IDENTITY)
+    return inputs.read(modifier, schema.IDENTITY)
 
 
 def megabytes():

@@ -123,17 +123,17 @@ def assert_opens_as_saved():
         scene.assert_same(scene.points(tube), points, tube)
 
 
-def test_a_window_tags_all_skins_once_a_file_is_open():
-    live = scene.extension("live")
+def test_skins_come_to_life_once_the_extension_is_there():
+    """Where bpy.data is closed while it is enabled, a timer does it."""
+    handlers, upkeep = scene.extension("live.handlers"), scene.extension("live.upkeep")
     tube, rig = scene.tube()
     scene.add_skin(tube, method="LINEAR")
     scene.bend(rig)
     expected = scene.points(tube)
-    live.skins.forget_all()
     mesh = tube.data
     mesh.attributes.remove(next(a for a in mesh.attributes if a.name.startswith(".two_phase")))
-    bpy.context.view_layer.update()
-    live.evaluate_all()  # the timer
+    upkeep.forget_file()
+    handlers._take_up()  # the timer
     scene.assert_same(scene.points(tube), expected, tube)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import scene
 
 inputs = scene.extension("inputs")
-live = scene.extension("live")
-node_group = scene.extension("node_group")
+upkeep = scene.extension("live.upkeep")
+schema = scene.extension("modifier.schema")
 
 NAN, INF = float("nan"), float("inf")
 NAMES = [
@@ -36,7 +36,7 @@ def refreshed():
     with nothing_raised():
         bpy.context.view_layer.update()
         bpy.context.scene.frame_set(bpy.context.scene.frame_current + 1)
-        live.refresh(bpy.context, anew=True)
+        upkeep.refresh(bpy.context, anew=True)
         for obj in bpy.context.scene.objects:
             scene.points(obj) if obj.type == "MESH" else None
 
@@ -44,11 +44,15 @@ def refreshed():
 def assert_works_or_says_why(obj, skin):
     """The mesh is as Blender's own modifier has it, or at rest with a message, and finite."""
     refreshed()
-    if node_group.is_skin(skin) and not live.problem_of(skin):
+    if not schema.is_skin(skin):
+        scene.assert_same(scene.points(obj), scene.rest(obj), obj)
+        return "is no skin any more"
+    problem = upkeep.problem_of(skin)
+    if problem is None:
         scene.assert_same(scene.points(obj), scene.yardstick(obj), obj)
         return "works"
     scene.assert_same(scene.points(obj), scene.rest(obj), obj)
-    return live.problem_of(skin) if node_group.is_skin(skin) else "is no skin any more"
+    return problem.text
 
 
 def bent():
@@ -60,7 +64,7 @@ def bent():
 
 
 def own_name(skin):
-    return node_group.PREFIX + inputs.read(skin, node_group.IDENTITY)
+    return schema.PREFIX + inputs.read(skin, schema.IDENTITY)
 
 
 # ---- attributes
@@ -72,7 +76,7 @@ def test_attributes_of_other_types_and_domains():
     amount = 0.3
     for kind in kinds:
         for domain in ("POINT", "EDGE", "FACE", "CORNER"):
-            names = [own_name(skin)] + [own_name(skin) + column for column in node_group.COLUMNS]
+            names = [own_name(skin)] + [own_name(skin) + column for column in schema.COLUMNS]
             for name in names:
                 if name in obj.data.attributes:
                     obj.data.attributes.remove(obj.data.attributes[name])
@@ -95,7 +99,7 @@ def test_attributes_full_of_what_is_no_number():
 def test_hundreds_of_attributes_that_look_like_ours():
     obj, _armature, skin = bent()
     for k in range(300):
-        obj.data.attributes.new(f"{node_group.PREFIX}{k:08x}", "FLOAT_VECTOR", "POINT")
+        obj.data.attributes.new(f"{schema.PREFIX}{k:08x}", "FLOAT_VECTOR", "POINT")
     assert assert_works_or_says_why(obj, skin) == "works"
 
 
@@ -117,7 +121,7 @@ def test_a_mesh_of_another_size_with_the_same_attributes():
 
 def raw_set(skin, name, value):
     """As the modifier's own property, past all that the extension checks. Whether Blender takes it."""
-    identifier = node_group.sockets(skin.node_group)[name][0]
+    identifier = schema.sockets(skin.node_group)[name][0]
     try:
         if bpy.app.version >= (5, 2, 0):
             skin.properties.inputs[identifier]["value"] = value
@@ -149,7 +153,7 @@ def test_inputs_of_wrong_values_and_types():
         [1, 2],
         {},
     ]
-    for name, _kind, _tip in node_group._INPUTS:
+    for name, _kind, _tip in schema.INPUTS:
         _obj, _armature, skin = bent()
         taken = 0
         for value in values:
@@ -177,7 +181,7 @@ def test_an_armature_that_is_none():
         chosen = objects[other]()
         if other != "itself":
             bpy.context.collection.objects.link(chosen)
-        inputs.write(skin, node_group.ARMATURE, chosen)
+        inputs.write(skin, schema.ARMATURE, chosen)
         refreshed()
         if other == "removed":
             bpy.data.objects.remove(chosen)
@@ -193,8 +197,8 @@ def test_identities_that_are_names_of_others():
     other.data = obj.data
     bpy.context.collection.objects.link(other)
     refreshed()
-    for identity in ["", inputs.read(other.modifiers[skin.name], node_group.IDENTITY), "position", *NAMES, "é" * 5000]:
-        inputs.write_own(skin, node_group.IDENTITY, identity)
+    for identity in ["", inputs.read(other.modifiers[skin.name], schema.IDENTITY), "position", *NAMES, "é" * 5000]:
+        inputs.write_own(skin, schema.IDENTITY, identity)
         scene.bend(armature, 0.6)
         refreshed()
         scene.bend(armature, 0.4)
@@ -219,7 +223,7 @@ def test_files_with_attributes_of_other_types():
     obj, _armature, skin = bent()
     for kind in [item.identifier for item in bpy.types.Attribute.bl_rna.properties["data_type"].enum_items]:
         for domain in ("POINT", "CORNER"):
-            for name in [own_name(skin)] + [own_name(skin) + column for column in node_group.COLUMNS]:
+            for name in [own_name(skin)] + [own_name(skin) + column for column in schema.COLUMNS]:
                 if name in obj.data.attributes:
                     obj.data.attributes.remove(obj.data.attributes[name])
                 obj.data.attributes.new(name, kind, domain)
@@ -231,7 +235,7 @@ def test_files_with_attributes_of_other_types():
 def test_files_with_inputs_of_wrong_values_and_types():
     for value in (NAN, INF, -1, 2**31 - 1, "", "x" * 10000, "\udcff", [1, 2], {}):
         _obj, _armature, skin = bent()
-        for name, _kind, _tip in node_group._INPUTS:
+        for name, _kind, _tip in schema.INPUTS:
             raw_set(skin, name, value)
         reopened()
         refreshed()
@@ -242,7 +246,7 @@ def test_files_with_inputs_of_wrong_values_and_types():
 
 
 def test_each_input_removed_from_the_group():
-    for name, _kind, _tip in node_group._INPUTS:
+    for name, _kind, _tip in schema.INPUTS:
         obj, _armature, skin = bent()
         items = skin.node_group.interface.items_tree
         skin.node_group.interface.remove(next(i for i in items if i.item_type == "SOCKET" and i.name == name))
@@ -252,7 +256,7 @@ def test_each_input_removed_from_the_group():
 
 
 def test_each_input_renamed_and_of_another_type():
-    for name, kind, _tip in node_group._INPUTS:
+    for name, kind, _tip in schema.INPUTS:
         _obj, _armature, skin = bent()
         tree = skin.node_group
         item = next(i for i in tree.interface.items_tree if i.item_type == "SOCKET" and i.name == name)
@@ -292,7 +296,7 @@ def test_a_group_without_nodes_or_sockets():
 
 def test_marks_on_what_is_no_group_of_ours():
     _obj, armature, skin = bent()
-    mark, maker = node_group.MARK, node_group.MAKER
+    mark, maker = schema.MARK, schema.MAKER
     for kind in ("GeometryNodeTree", "ShaderNodeTree", "CompositorNodeTree", "TextureNodeTree"):
         try:
             tree = bpy.data.node_groups.new("Ours?", kind)
@@ -339,9 +343,9 @@ def test_names_of_every_script_and_quote():
         path = scene.temporary("names.blend")
         with nothing_raised():
             bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
-            inputs.write_group(skin, node_group.GROUP, name)
+            inputs.write_group(skin, schema.GROUP, name)
             bpy.context.view_layer.update()
-            inputs.write_group(skin, node_group.GROUP, "")
+            inputs.write_group(skin, schema.GROUP, "")
 
 
 def test_ten_thousand_bones_and_groups():

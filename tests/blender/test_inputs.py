@@ -84,7 +84,7 @@ def test_what_only_the_extension_sets_is_not_listed_and_not_written():
     tube, _rig = scene.tube()
     skin = scene.add_skin(tube)
     listed = refused(KeyError, inputs.read, skin, "Nothing")
-    for name in ("Identity", "Witness", "Per Vertex Matrix", "Group State", "Message"):
+    for name in ("Identity", "Slot", "Tick", "Saved", "Message"):
         before = inputs.read(skin, name)
         assert name not in listed
         assert f"{name} is set by the extension alone" in refused(ValueError, inputs.write, skin, name, before)
@@ -190,6 +190,25 @@ def test_keyframes_and_drivers():
     driver.expression = "frame / 10"
     bpy.context.scene.frame_set(3)
     scene.assert_same(scene.points(tube), rest + 0.3 * (full - rest), tube)
+
+
+def test_drivers_on_what_the_evaluation_reads():
+    tube, rig = scene.tube()
+    scene.bend(rig)
+    skin = scene.add_skin(tube)
+    two_phase = scene.points(tube)
+    inputs.write(skin, "Blend", 0)
+    linear = scene.points(tube)
+    inputs.write(skin, "Blend", 1)
+    path = inputs.data_path(skin, "Blend")
+    tube.driver_add(path).driver.expression = "frame / 10"
+    for frame in (3, 8, 5):
+        bpy.context.scene.frame_set(frame)
+        scene.assert_same(scene.points(tube), linear + frame / 10 * (two_phase - linear), tube)
+    tube.driver_remove(path)
+    inputs.write(skin, "Blend", 0.25)
+    scene.assert_same(scene.points(tube), linear + 0.25 * (two_phase - linear), tube)
+    assert "Two-Phase Skin" not in " ".join(tube.keys())
 
 
 def test_an_animated_method():

@@ -1,11 +1,16 @@
 """The evaluated mesh follows: poses, frames, edits, undo, files."""
 
+import sys
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 import scene
 
 inputs = scene.extension("inputs")
-live = scene.extension("live")
+handlers = scene.extension("live.handlers")
+weights = scene.extension("read.vertex_weights")
+mesh_cache = scene.extension("read.mesh_cache")
 
 
 def linear():
@@ -21,21 +26,10 @@ def assert_follows(tube, preserve_volume=False, least=1e-5):
     scene.assert_same(found, scene.yardstick(tube, preserve_volume), tube, least)
 
 
-def count_computations(action):
-    """How often any skin was computed and written during the action."""
-    binding = scene.extension("binding")
-    calls = []
-    write = binding.Binding._write
-
-    def counted(self, *arguments):
-        calls.append(self)
-        write(self, *arguments)
-
-    binding.Binding._write = counted
-    try:
+def count(name, action):
+    """How often that method of any skin is called during the action."""
+    with scene.calls_of(scene.extension("live.skin").Skin, name) as calls:
         action()
-    finally:
-        binding.Binding._write = write
     return len(calls)
 
 
@@ -46,14 +40,25 @@ def test_posing():
         assert_follows(tube)
 
 
-def test_one_update_is_enough_and_none_follows():
+def test_one_update_is_one_evaluation_and_none_follows():
     tube, rig = linear()
     bpy.context.view_layer.update()
-    rig.pose.bones["bone2"].rotation_euler.x += 0.3
-    assert count_computations(bpy.context.view_layer.update) == 1
+    for name in ("evaluate", "_deform"):
+        rig.pose.bones["bone2"].rotation_euler.x += 0.3
+        assert count(name, bpy.context.view_layer.update) == 1
     found = scene.points(tube)
-    assert count_computations(lambda: [bpy.context.view_layer.update() for _ in range(5)]) == 0
+    for name in ("evaluate", "_deform"):
+        assert count(name, lambda: [bpy.context.view_layer.update() for _ in range(5)]) == 0
     scene.assert_same(found, scene.yardstick(tube), tube)
+
+
+def test_a_new_frame_is_one_evaluation():
+    tube, rig = linear()
+    scene.animate(rig)
+    bpy.context.scene.frame_set(1)
+    for name in ("evaluate", "_deform"):
+        assert count(name, lambda: [bpy.context.scene.frame_set(frame) for frame in (3, 4, 5)]) == 3
+    assert_follows(tube)
 
 
 def test_weights_are_read_only_when_they_may_have_changed():
@@ -67,10 +72,7 @@ def test_weights_are_read_only_when_they_may_have_changed():
         key.value = frame / 20
         key.keyframe_insert("value", frame=frame)
     scene.points(tube)
-    weights = scene.extension("weights")
-    read, calls = weights.read, []
-    weights.read = lambda *arguments: calls.append(arguments) or read(*arguments)
-    try:
+    with scene.calls_of(weights, "read") as calls:
         for frame in range(2, 20):
             bpy.context.scene.frame_set(frame)
             rig.pose.bones["bone2"].rotation_euler.x += 0.1
@@ -80,8 +82,6 @@ def test_weights_are_read_only_when_they_may_have_changed():
         tube.vertex_groups["bone0"].add([100], 0.5, "REPLACE")
         bpy.context.scene.frame_set(5)
         assert len(calls) == 1
-    finally:
-        weights.read = read
     assert_follows(tube)
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_computed_when_nothing_of_it_changed():
         scene.activate(other)
         bpy.context.view_layer.update()
 
-    assert count_computations(elsewhere) == 0
+    assert count("_deform", elsewhere) == 0
 
 
 def test_frames():
@@ -300,6 +300,7 @@ def test_the_skin_is_removed():
     bpy.context.view_layer.update()
     bpy.context.scene.frame_set(2)
     assert not [a.name for a in tube.data.attributes if a.name.startswith(".two_phase_skin")]
+    assert not len(tube.animation_data.drivers)
     scene.assert_same(scene.points(tube), scene.rest(tube), tube)
 
 
@@ -329,7 +330,10 @@ def test_a_second_armature_and_a_second_skin_in_one_stack():
     scene.activate(tube)
     scene.add_skin(tube, method="LINEAR")
     scene.bend(second, -0.3)
-    assert len([modifier for modifier in tube.modifiers if modifier.type == "NODES"]) == 2
+    skins = inputs.skins(tube)
+    assert len(skins) == 2
+    for name in ("Identity", "Slot"):
+        assert len({inputs.read(skin, name) for skin in skins}) == 2
     assert_follows(tube)
     scene.bend(rig, 0.4)
     assert_follows(tube)
@@ -362,17 +366,25 @@ def test_preserve_volume_with_object_transforms():
 
 
 def test_a_scene_without_skins_costs_nothing():
-    import time
+    """Of what keeps skins live, nothing runs at an update or a new frame but its handlers and one question."""
+    tube, _rig = scene.tube()
+    scene.points(tube)
+    called = []
 
-    scene.tube()
-    scene.points(bpy.data.objects["Tube"])
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    start = time.perf_counter()
-    for _ in range(1000):
-        live._on_edited(bpy.context.scene, depsgraph)
-    microseconds = 1e3 * (time.perf_counter() - start)
-    print(f"a depsgraph update without skins: {microseconds:.2f} microseconds")
-    assert microseconds < 50
+    def on_call(frame, event, _argument):
+        if event == "call" and scene.EXTENSION in (name := frame.f_globals.get("__name__", "")):
+            called.append((name.removeprefix(f"{scene.EXTENSION}."), frame.f_code.co_name))
+
+    sys.setprofile(on_call)
+    try:
+        tube.location.x = 1
+        bpy.context.view_layer.update()
+        bpy.context.scene.frame_set(5)
+    finally:
+        sys.setprofile(None)
+    asked = [call for call in called if call[0] != "ui.heat_map"]
+    handler, question = ("live.handlers", "_on_updated"), ("live.upkeep", "none")
+    assert asked == [handler, question, ("live.handlers", "_on_frame_changed"), question], called
 
 
 def test_a_pose_that_is_not_finite():
@@ -424,92 +436,109 @@ def test_a_mesh_that_is_sculpted():
     assert_follows(tube)
 
 
-def test_a_slider_on_a_large_mesh_does_not_wait_for_its_weights():
-    import time
-
-    tube, _rig = scene.tube(rings=4001, around=16)
-    skin = scene.add_skin(tube)
-    assert len(tube.data.vertices) > scene.extension("weights").LARGE
-    scene.points(tube)
-    weights = scene.extension("weights")
-    read, calls = weights.read, []
-    weights.read = lambda *arguments: calls.append(arguments) or read(*arguments)
-    weights.INTERACTIVE = True  # as in a window
+@contextmanager
+def as_in_a_window():
+    """With sliders that are dragged and strokes of brushes, for which the weights of large meshes may wait."""
+    assert not mesh_cache.INTERACTIVE
+    mesh_cache.INTERACTIVE = True
     try:
-        start = time.perf_counter()
-        for factor in (0.9, 0.7, 0.5, 0.3):
-            inputs.write(skin, "Factor", factor)
-            bpy.context.view_layer.update()
-        print(f"a step of the slider: {250 * (time.perf_counter() - start):.1f} ms")
-        assert not calls
-        tube.vertex_groups["bone1"].add([5], 0.5, "REPLACE")
-        bpy.context.view_layer.update()
-        assert len(calls) == 1
+        yield
     finally:
-        weights.read, weights.INTERACTIVE = read, False
+        mesh_cache.INTERACTIVE = False
+
+
+def wait_until_idle():
+    assert bpy.app.timers.is_registered(handlers._on_idle)
+    while handlers._on_idle() is not None:
+        pass
+
+
+def large():
+    """A bent tube of more vertices than are read at once, with a linear skin."""
+    tube, rig = scene.tube(rings=4001, around=16)
+    assert len(tube.data.vertices) > weights.LARGE
+    skin = scene.add_skin(tube, method="LINEAR")
+    scene.bend(rig)
+    return tube, skin
+
+
+def test_a_slider_on_a_large_mesh_does_not_wait_for_its_weights():
+    with as_in_a_window():
+        tube, skin = large()
+        scene.points(tube)
+        with scene.calls_of(weights, "read") as calls:
+            for factor in (0.9, 0.7, 0.5, 0.3):
+                inputs.write(skin, "Factor", factor)
+                bpy.context.view_layer.update()
+            assert not calls
+            tube.vertex_groups["bone1"].add([5], 0.5, "REPLACE")
+            bpy.context.view_layer.update()
+            assert len(calls) == 1
 
 
 def test_weights_of_a_large_mesh_that_change_together_with_a_setting():
-    tube, rig = scene.tube(rings=4001, around=16)
-    skin = scene.add_skin(tube, method="LINEAR")
-    scene.bend(rig)
+    tube, skin = large()
     scene.points(tube)
     _change_weights_and_setting(tube, skin, 0.3)
     assert_follows(tube, least=1e-5)
 
 
 def test_weights_of_a_large_mesh_that_change_while_a_slider_is_dragged():
-    tube, rig = scene.tube(rings=4001, around=16)
-    skin = scene.add_skin(tube, method="LINEAR")
-    scene.bend(rig)
-    scene.points(tube)
-    weights = scene.extension("weights")
-    weights.INTERACTIVE = True  # as in a window
-    try:
+    with as_in_a_window():
+        tube, skin = large()
+        scene.points(tube)
         _change_weights_and_setting(tube, skin, 0.3)
         bpy.context.view_layer.update()
-        assert bpy.app.timers.is_registered(live._on_idle)
-        while live._on_idle() is not None:
-            pass
+        wait_until_idle()
         assert_follows(tube)
+
+
+def test_weights_of_a_large_mesh_that_change_while_a_slider_is_dragged_are_rendered():
+    with as_in_a_window():
+        tube, skin = large()
+        scene.points(tube)
         _change_weights_and_setting(tube, skin, 0.8)
         bpy.context.view_layer.update()
-        live._on_render_started()
-        live.skins.rendering = False
-        assert_follows(tube)
-    finally:
-        weights.INTERACTIVE = False
+        found = scene.rendered(tube)
+        scene.assert_same(found, scene.yardstick(tube), tube)
 
 
 def test_strokes_on_a_very_large_mesh_do_not_wait_for_its_weights():
-    tube, rig = scene.tube()
-    scene.add_skin(tube, method="LINEAR")
-    scene.bend(rig)
-    scene.activate(tube)
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    before = scene.points(tube)
-    weights = scene.extension("weights")
-    at_once, weights.AT_ONCE, weights.INTERACTIVE = weights.AT_ONCE, 100, True  # as in a window
-    try:
-        tube.vertex_groups["bone1"].add(list(range(200, 400)), 0.9, "REPLACE")
+    with _painted() as (tube, before):
         scene.assert_same(scene.points(tube), before, tube)
-        assert bpy.app.timers.is_registered(live._on_idle)
-        while live._on_idle() is not None:
-            pass
+        wait_until_idle()
         assert_follows(tube)
         scene.assert_differ(scene.points(tube), before, tube)
-        tube.vertex_groups["bone1"].add(list(range(200, 400)), 0.1, "REPLACE")
+
+
+def test_strokes_on_a_very_large_mesh_are_rendered():
+    with _painted() as (tube, before):
         scene.points(tube)
-        live._on_render_started()
-        live.skins.rendering = False
-        assert_follows(tube)
+        found = scene.rendered(tube)
+        scene.assert_differ(found, before, tube)
+        wait_until_idle()
+        scene.assert_same(found, scene.yardstick(tube), tube)
+
+
+@contextmanager
+def _painted():
+    """A tube that counts as very large, painted a moment ago; where its points were before."""
+    at_once, weights.AT_ONCE = weights.AT_ONCE, 100
+    try:
+        with as_in_a_window():
+            tube, _rig = linear()
+            scene.activate(tube)
+            bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+            before = scene.points(tube)
+            tube.vertex_groups["bone1"].add(list(range(200, 400)), 0.9, "REPLACE")
+            yield tube, before
     finally:
-        weights.AT_ONCE, weights.INTERACTIVE = at_once, False
+        weights.AT_ONCE = at_once
 
 
 def _change_weights_and_setting(tube, skin, weight):
     """Change the weights of one vertex that is not among those that are compared at once."""
-    compared = np.linspace(0, len(tube.data.vertices) - 1, scene.extension("weights").PART).astype(int)
+    compared = np.linspace(0, len(tube.data.vertices) - 1, weights.PART).astype(int)
     vertex = int(np.flatnonzero(~np.isin(np.arange(30000, 30100), compared))[0]) + 30000
     skin.show_in_editmode = not skin.show_in_editmode
     tube.vertex_groups["bone0"].add([vertex], weight, "REPLACE")

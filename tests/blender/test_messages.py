@@ -14,16 +14,16 @@ from types import SimpleNamespace
 import bpy
 import scene
 
-bake = scene.extension("bake")
-binding = scene.extension("binding")
-editing = scene.extension("editing")
+bake = scene.extension("bake.operator")
+edit_mode = scene.extension("write.edit_mode")
 inputs = scene.extension("inputs")
-live = scene.extension("live")
 native = scene.extension("native")
-node_group = scene.extension("node_group")
-operators = scene.extension("operators")
-progress = scene.extension("progress")
-states = scene.extension("states")
+add_operator = scene.extension("operators.add")
+progress = scene.extension("operators.progress")
+schema = scene.extension("modifier.schema")
+skins = scene.extension("live.skin")
+status = scene.extension("operators.status")
+upkeep = scene.extension("live.upkeep")
 
 SAID = set()
 
@@ -105,7 +105,9 @@ def everything():
 def told(skin, *expected):
     """What the panel of a skin says."""
     bpy.context.view_layer.update()
-    texts = [state.text for state in states.of(skin.id_data, skin)] + [live.problem_of(skin)]
+    texts = [state.text for state in status.of(skin.id_data, skin)]
+    if problem := upkeep.problem_of(skin):
+        texts.append(problem.text)
     if inputs.has(skin, "Message"):
         texts.append(inputs.read(skin, "Message"))
     SAID.update(texts)
@@ -180,7 +182,7 @@ def test_armatures():
     told(skin, 'The pose of bone "bone1" has a number that is not finite')
     armature.pose.bones[1].location.x = 0
     told(skin)
-    assert not live.problem_of(skin)
+    assert not upkeep.problem_of(skin)
 
 
 def test_weights():
@@ -222,14 +224,17 @@ def test_settings():
     armature_modifier = obj.modifiers["Armature"]
     armature_modifier.show_viewport = True
     told(skin, "An Armature modifier deforms the mesh as well")
-    preferences = scene.extension("preferences").get()
-    preferences.live = False
-    told(skin, "Live Update is off")
-    preferences.live = True
     items = skin.node_group.interface.items_tree
     skin.node_group.interface.remove(next(i for i in items if i.name == "Multi Modifier"))
     told(skin, 'The node group was edited: its input "Multi Modifier" is missing')
     assert armature.name == "Rig"
+
+
+def test_more_skins_than_an_object_can_have():
+    obj, _armature, skin = skinned()
+    for _ in range(16):
+        obj.modifiers.new("More", "NODES").node_group = skin.node_group
+    told(obj.modifiers[-1], "An object can have 16 skins at most: remove this one")
 
 
 def test_mending():
@@ -347,7 +352,7 @@ def test_in_a_window():
     operator = InWindow(bake.OBJECT_OT_two_phase_skin_bake, _bake=running)
     assert operator.modal(bpy.context, TIMER) == {"RUNNING_MODAL"}
     assert operator.modal(bpy.context, ESC) == {"CANCELLED"}
-    adding = InWindow(operators.OBJECT_OT_two_phase_skin_add, _reading=iter([("Tube", 0.5)]))
+    adding = InWindow(add_operator.OBJECT_OT_two_phase_skin_add, _reading=iter([("Tube", 0.5)]))
     assert adding.modal(bpy.context, TIMER) == {"RUNNING_MODAL"}
     assert adding.modal(bpy.context, ESC) == {"CANCELLED"}
 
@@ -372,27 +377,27 @@ def test_an_error_that_nobody_foresees():
     def torn(*_, **__):
         raise ValueError("torn")
 
-    kept, binding.stages.mixed = binding.stages.mixed, torn
+    kept, skins.stages.mixed = skins.stages.mixed, torn
     try:
         scene.bend(armature)
         told(skin, "This pose cannot be computed: torn")
     finally:
-        binding.stages.mixed = kept
+        skins.stages.mixed = kept
 
 
 def test_large_meshes_in_edit_mode():
     _obj, _armature, skin = skinned()
-    kept, editing.LIMIT = editing.LIMIT, 100
+    kept, edit_mode.LIMIT = edit_mode.LIMIT, 100
     try:
         bpy.ops.object.mode_set(mode="EDIT")
         told(skin, "Too many vertices to be skinned in Edit Mode")
     finally:
-        editing.LIMIT = kept
+        edit_mode.LIMIT = kept
 
 
 def test_files_of_a_newer_version():
     _obj, _armature, skin = skinned()
-    skin.node_group[node_group.MARK], skin.node_group[node_group.MAKER] = node_group.VERSION + 1, "9.8.7"
+    skin.node_group[schema.MARK], skin.node_group[schema.MAKER] = schema.VERSION + 1, "9.8.7"
     told(skin, "Made by Two-Phase Skin 9.8.7: this is")
 
 
@@ -418,7 +423,7 @@ def test_a_native_part_that_is_missing_or_old():
         native.PROBLEM = native_problem(module)
         try:
             assert expected in add()
-            assert [expected in state.text for state in states.of(obj, skin)] == [True]
+            assert [expected in state.text for state in status.of(obj, skin)] == [True]
         finally:
             native.PROBLEM = ""
 
@@ -493,12 +498,13 @@ def spoken(node):
 
 def texts():
     """All texts that the extension can say: where, in parts, and whether it is all that is said."""
-    for path in sorted((Path(scene.ROOT) / "addon").glob("*.py")):
+    addon = Path(scene.ROOT) / "addon"
+    for path in sorted(addon.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for said, whole in spoken(node):
                 parts = literal(said)
                 if parts and re.search(r"\w\w", "".join(parts)):
-                    yield f"{path.name}:{node.lineno}", parts, whole
+                    yield f"{path.relative_to(addon)}:{node.lineno}", parts, whole
 
 
 def was_said(parts, whole):

@@ -245,7 +245,8 @@ def test_nothing_in_an_envelope_is_said():
     bpy.context.view_layer.update()
     assert inputs.read(skin, "Message") == ""
     tube.vertex_groups.clear()
-    bpy.context.view_layer.update()
+    for _ in range(2):  # up to 4.5 Blender evaluates the mesh only because the first update's handler asks for it
+        bpy.context.view_layer.update()
     assert "vertex group" in inputs.read(skin, "Message") and "envelope" in inputs.read(skin, "Message")
 
 
@@ -253,21 +254,23 @@ def test_the_menu_has_it():
     for menu, there in (("modifier_add_deform", True), ("object_modifiers", True), ("object", False)):
         kind = getattr(bpy.types, f"OBJECT_MT_{menu}", None) or getattr(bpy.types, f"VIEW3D_MT_{menu}")
         draw = getattr(kind.draw, "_draw_funcs", [])
-        assert any(function.__module__.endswith("two_phase_skin.menus") for function in draw) == there, menu
+        assert any(function.__module__.endswith("two_phase_skin.ui.menus") for function in draw) == there, menu
     deform = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
-    assert deform[0].__module__.endswith("two_phase_skin.menus"), "Armature comes first of Blender's own; beside it"
+    assert deform[0].__module__.endswith("two_phase_skin.ui.menus"), "Armature comes first of Blender's own; beside it"
 
 
 def test_it_leaves_nothing_behind_when_it_is_disabled():
     import addon_utils
 
     handlers = bpy.app.handlers
-    names = ("depsgraph_update_post", "frame_change_post", "load_post", "undo_post", "redo_post")
+    names = ("depsgraph_update_post", "frame_change_post", "load_post", "undo_post", "redo_post", "save_pre")
     addon_utils.disable(scene.EXTENSION)
     for name in names:
         assert not [h for h in getattr(handlers, name) if "two_phase" in h.__module__], name
     draw = bpy.types.OBJECT_MT_modifier_add_deform.draw._draw_funcs
     assert not any("two_phase" in function.__module__ for function in draw)
+    for kind in (bpy.types.Object, bpy.types.Mesh, bpy.types.Bone):
+        assert not [prop.identifier for prop in kind.bl_rna.properties if "two_phase" in prop.identifier]
     addon_utils.enable(scene.EXTENSION)
     for name in names:
         found = [h for h in getattr(handlers, name) if "two_phase" in h.__module__]

@@ -28,10 +28,12 @@ def test_the_archives_manifest_adds_platforms_and_wheels_alone():
 
 
 def test_every_module_says_its_licence_and_what_it_is_for():
-    for path in (scene.ROOT / "addon").glob("*.py"):
+    found = [path for path in (scene.ROOT / "addon").rglob("*.py") if path.stat().st_size]
+    assert {path.parent.name for path in found} >= {"addon", "live", "modifier", "operators", "read", "ui", "write"}
+    for path in found:
         lines = path.read_text(encoding="utf-8").splitlines()
-        assert lines[0] == "# SPDX-License-Identifier: GPL-3.0-or-later", path.name
-        assert lines[1].startswith('"""'), path.name
+        assert lines[0] == "# SPDX-License-Identifier: GPL-3.0-or-later", path
+        assert lines[1].startswith('"""'), path
 
 
 def test_the_version_is_the_manifests_everywhere():

@@ -7,7 +7,7 @@ import numpy as np
 import scene
 
 inputs = scene.extension("inputs")
-node_group = scene.extension("node_group")
+schema = scene.extension("modifier.schema")
 
 SHOWN = ("Rest", "After Phase 1", "After Phase 2", "Final")
 
@@ -86,7 +86,9 @@ def test_stages_of_a_mesh_that_something_above_moves():
     wave.factor = 0
     tube.modifiers.move(len(tube.modifiers) - 1, 0)
     bpy.context.view_layer.update()
-    assert inputs.read(skin, "Per Vertex Matrix")
+    evaluated = tube.evaluated_get(bpy.context.evaluated_depsgraph_get()).modifiers[skin.name]
+    mode = schema.Mode.MATRICES
+    assert inputs.read(evaluated, "Tick") == schema.tick(mode, mode, schema.Mask.NONE, True)
     for found, wanted in zip([*stages(tube, skin), by_stage(tube, skin, 1.5)], expected, strict=True):
         scene.assert_same(found, wanted, tube)
 
@@ -149,7 +151,7 @@ def _make_old(tree):
     for item in list(tree.interface.items_tree):
         if item.item_type == "PANEL" or item.name in ("Blend", "Show", "Stage"):
             tree.interface.remove(item)
-    tree[node_group.MARK] = 1
+    tree[schema.MARK] = 1
 
 
 def test_a_file_with_a_group_of_an_older_version():
@@ -165,7 +167,7 @@ def test_a_file_with_a_group_of_an_older_version():
     tube = bpy.data.objects["Tube"]
     skin = tube.modifiers["Two-Phase Skin"]
     bpy.context.view_layer.update()
-    assert skin.node_group[node_group.MARK] == node_group.VERSION
+    assert skin.node_group[schema.MARK] == schema.VERSION
     assert inputs.read(skin, "Method") == "Dual Quaternion" and inputs.read(skin, "Factor") == 0.75
     assert inputs.read(skin, "Inherited Scale") == "Before Bend" and inputs.read(skin, "Show") == "Final"
     assert inputs.read(skin, "Blend") == 1.0
@@ -174,7 +176,7 @@ def test_a_file_with_a_group_of_an_older_version():
     scene.assert_same(scene.points(tube), scene.rest(tube), tube)
 
 
-def test_a_linked_group_of_an_older_version_works_with_what_it_has():
+def test_a_linked_group_of_an_older_version_is_brought_up_to_date():
     tube, _rig, skin = skinned()
     expected = scene.points(tube)
     _make_old(skin.node_group)
@@ -188,7 +190,9 @@ def test_a_linked_group_of_an_older_version_works_with_what_it_has():
         bpy.context.collection.objects.link(obj)
     bpy.context.view_layer.update()
     tube = next(obj for obj in bpy.context.scene.objects if obj.type == "MESH")
-    assert not inputs.has(tube.modifiers["Two-Phase Skin"], "Show")
+    skin = tube.modifiers["Two-Phase Skin"]
+    assert skin.node_group.library is not None and schema.version_of(skin.node_group) == schema.VERSION
+    assert inputs.read(skin, "Show") == "Final" and inputs.read(skin, "Blend") == 1.0
     scene.assert_same(scene.points(tube), expected, tube)
 
 
@@ -203,7 +207,7 @@ def test_blender_does_not_grey_out_what_it_should_not():
     inner.node_tree = skin.node_group
     tree.links.new(inner.outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
     bpy.context.view_layer.update()
-    hidden = scene.extension("node_group").HIDDEN
+    hidden = schema.HIDDEN
     assert [s.name for s in inner.inputs if s.is_inactive and s.name not in hidden] == ["Stage"]
     inner.inputs["Show"].default_value = "By Stage"
     bpy.context.view_layer.update()
@@ -215,7 +219,7 @@ def test_the_inputs_are_in_panels():
     items = [
         (item.parent.name, item.name) for item in skin.node_group.interface.items_tree if item.item_type == "SOCKET"
     ]
-    shown = [pair for pair in items if pair[1] not in {"Geometry"} | scene.extension("node_group").HIDDEN]
+    shown = [pair for pair in items if pair[1] not in {"Geometry"} | schema.HIDDEN]
     assert shown == [
         ("", "Armature"), ("", "Method"), ("", "Inherited Scale"), ("", "Blend"),
         ("Influence", "Factor"), ("Influence", "Vertex Group"), ("Influence", "Invert"),

@@ -13,7 +13,7 @@ import scene
 from mathutils import Matrix
 
 inputs = scene.extension("inputs")
-bake = scene.extension("bake")
+bake = scene.extension("bake.operator")
 
 FRAMES = range(3, 12)
 

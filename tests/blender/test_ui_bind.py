@@ -5,10 +5,10 @@ import numpy as np
 import scene
 
 inputs = scene.extension("inputs")
-live = scene.extension("live")
-binder = scene.extension("binder")
-weights = scene.extension("weights")
-overlay = scene.extension("overlay")
+upkeep = scene.extension("live.upkeep")
+weight_reading = scene.extension("live.weight_reading")
+weights = scene.extension("read.vertex_weights")
+overlay = scene.extension("ui.overlay")
 
 
 def large():
@@ -23,43 +23,43 @@ def large():
 
 def test_step_by_step_is_the_same():
     tube, _rig = scene.tube(rings=101)
-    was, binder.STEP = binder.STEP, 300
+    was, weight_reading.STEP = weight_reading.STEP, 300
     try:
-        steps = list(binder.reading([tube]))
+        steps = list(weight_reading.reading([tube]))
     finally:
-        binder.STEP = was
+        weight_reading.STEP = was
     assert [name for name, _fraction in steps] == ["Tube"] * 6
     assert [round(fraction * 1616) for _name, fraction in steps] == list(range(0, 1616, 300))
-    assert live.skins.known.weights.get(tube.data).same_as(weights.read(tube.data))
+    assert upkeep.registry.caches.meshes.weights.get(tube.data, tube.data.session_uid).same_as(weights.read(tube.data))
 
 
 def test_what_was_read_step_by_step_is_not_read_again():
     tube, rig = scene.tube()
     scene.bend(rig)
     bpy.context.view_layer.update()
-    for _ in binder.reading([tube]):
+    for _ in weight_reading.reading([tube]):
         pass
-    assert not live.must_read(tube.data, 1)
+    assert not upkeep.must_read(tube.data, 1)
     read, weights.read = weights.read, None  # which would fail
     try:
         skin = scene.add_skin(tube)
     finally:
         weights.read = read
-        live.weights_are_old()
+        upkeep.weights_are_old()
     assert inputs.read(skin, "Message") == ""
     scene.assert_differ(scene.points(tube), scene.rest(tube), tube)
 
 
 def test_a_reading_that_is_stopped_keeps_nothing():
     tube, _rig = scene.tube()
-    was, binder.STEP = binder.STEP, 100
+    was, weight_reading.STEP = weight_reading.STEP, 100
     try:
-        reading = binder.reading([tube])
+        reading = weight_reading.reading([tube])
         next(reading), next(reading)
         reading.close()
     finally:
-        binder.STEP = was
-    assert live.must_read(tube.data, 1)
+        weight_reading.STEP = was
+    assert upkeep.must_read(tube.data, 1)
 
 
 def test_what_was_found():
@@ -67,7 +67,7 @@ def test_what_was_found():
     tube.vertex_groups.remove(tube.vertex_groups["bone1"])
     scene.bend(rig)
     skin = scene.add_skin(tube)
-    vertices, bones, support, unweighted = live.found(skin)
+    vertices, bones, support, unweighted = upkeep.found(skin)
     per_vertex = [sum(entry.weight for entry in vertex.groups) for vertex in tube.data.vertices]
     assert (vertices, bones) == (24, 3 if any(per_vertex) else 0)
     assert support == 1 and unweighted == sum(total == 0 for total in per_vertex) > 0
@@ -75,7 +75,7 @@ def test_what_was_found():
 
 def views(tube):
     bpy.context.view_layer.update()
-    return live.skeletons(bpy.context)
+    return upkeep.skeletons(bpy.context)
 
 
 def ends(lines):

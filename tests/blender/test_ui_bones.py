@@ -5,8 +5,8 @@ import pytest
 import scene
 
 inputs = scene.extension("inputs")
-live = scene.extension("live")
-bone_settings = scene.extension("bone_settings")
+upkeep = scene.extension("live.upkeep")
+bone_settings = scene.extension("read.bone_settings")
 
 
 def pose_mode(rig, *names):
@@ -42,9 +42,9 @@ def test_what_automatic_has_decided():
     tube.vertex_groups.remove(tube.vertex_groups["bone1"])
     tube.vertex_groups.remove(tube.vertex_groups["bone3"])
     bpy.context.view_layer.update()
-    roles = [live.roles_of(rig, f"bone{k}") for k in range(4)]
+    roles = [upkeep.roles_of(rig, f"bone{k}") for k in range(4)]
     assert roles == [[("Tube", role)] for role in ("weighted", "support", "weighted", "unused")]
-    assert live.roles_of(scene.chain(1), "bone0") == []
+    assert upkeep.roles_of(scene.chain(1), "bone0") == []
 
 
 def test_settings_of_all_selected_bones():

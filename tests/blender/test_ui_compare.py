@@ -6,8 +6,8 @@ import pytest
 import scene
 
 inputs = scene.extension("inputs")
-compare = scene.extension("compare")
-heat_map = scene.extension("heat_map")
+compare = scene.extension("operators.compare")
+heat_map = scene.extension("ui.heat_map")
 
 
 def stack(obj):

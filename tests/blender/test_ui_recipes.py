@@ -5,8 +5,8 @@ import numpy as np
 import scene
 
 inputs = scene.extension("inputs")
-live = scene.extension("live")
-compare = scene.extension("compare")
+upkeep = scene.extension("live.upkeep")
+compare = scene.extension("operators.compare")
 
 
 def human():
@@ -45,7 +45,7 @@ def test_squash_and_stretch():
 def test_a_support_joint():
     body, rig = human()
     before = scene.points(body)
-    assert live.roles_of(rig, "torso") == [(body.name, "support")]
+    assert upkeep.roles_of(rig, "torso") == [(body.name, "support")]
     rig.pose.bones["torso"].scale = (1.4, 0.7, 1.4)
     bpy.context.view_layer.update()
     squashed = scene.points(body)

@@ -6,7 +6,7 @@ import bpy
 import scene
 
 ADDON = scene.ROOT / "addon"
-PREFIXES = ("OBJECT_OT_two_phase", "POSE_OT_two_phase")
+TEXT_OF = {"Problem": 1, "State": 0}  # the place of the text among the arguments
 
 
 def our_classes(base):
@@ -35,13 +35,11 @@ def test_operators_and_their_properties_have_names_and_tooltips():
 
 
 def test_settings_have_names_and_tooltips():
-    groups = [
-        bpy.context.preferences.addons[scene.EXTENSION].preferences.bl_rna,
-        bpy.context.window_manager.two_phase_skin_overlay.bl_rna,
-    ]
-    for rna in groups:
-        own = [prop for prop in rna.properties if prop.identifier not in ("rna_type", "name", "bl_idname")]
-        assert len(own) >= 3
+    preferences = bpy.context.preferences.addons[scene.EXTENSION].preferences
+    overlay = bpy.context.window_manager.two_phase_skin_overlay
+    for group, names in ((preferences, {"threads"}), (overlay, {"support", "compensating", "intermediate"})):
+        own = [prop for prop in group.bl_rna.properties if prop.identifier not in ("rna_type", "name", "bl_idname")]
+        assert {prop.identifier for prop in own} == names
         for prop in own:
             assert prop.name and prop.description and not prop.description.endswith("."), prop.identifier
     for prop in bpy.types.Bone.bl_rna.properties:
@@ -59,7 +57,7 @@ def test_panels_and_menus_have_labels():
 
 def test_every_operator_is_in_a_menu_so_that_f3_finds_it():
     """Mending and hiding have their buttons: they are of no use elsewhere."""
-    source = (ADDON / "menus.py").read_text(encoding="utf-8")
+    source = (ADDON / "ui" / "menus.py").read_text(encoding="utf-8")
     by_name = {cls.__name__: cls for cls in our_classes(bpy.types.Operator)}
     missing = [name for name in by_name if name not in source and not name.endswith("_mend")]
     assert missing == []
@@ -82,17 +80,19 @@ def _untranslated(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "report":
             text = node.args[1]
-        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and "Refusal" in ast.dump(node.exc.func):
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and "UserError" in ast.dump(node.exc.func):
             text = node.exc.args[0]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TEXT_OF:
+            text = node.args[TEXT_OF[node.func.id]]
         else:
             continue
         words = isinstance(text, ast.JoinedStr) and any(
             isinstance(part, ast.Constant) and any(letter.isalpha() for letter in part.value) for part in text.values
         )
         if words or not _is_translated(text):
-            yield f"{path.name}:{node.lineno}"
+            yield f"{path.relative_to(ADDON)}:{node.lineno}"
 
 
 def test_every_message_can_be_translated():
-    found = [place for path in ADDON.glob("*.py") for place in _untranslated(path)]
+    found = [place for path in ADDON.rglob("*.py") for place in _untranslated(path)]
     assert found == []

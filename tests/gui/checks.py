@@ -1,7 +1,6 @@
 """The checks in a window: generators of waits that fail by an assertion. Some leave pictures for the manual."""
 
 import contextlib
-import time
 from itertools import pairwise
 
 import bpy
@@ -209,13 +208,13 @@ def check_compare():
     rig.hide_set(True)
     add()
     yield from panel_of_modifier()
-    yield from _click_button(71, lambda: extension("heat_map").current()[0] is not None)
-    comparison, stale = extension("heat_map").current()
+    yield from _click_button(71, lambda: extension("ui.heat_map").current()[0] is not None)
+    comparison, stale = extension("ui.heat_map").current()
     assert comparison.object == obj and not stale
     window.picture("compare", VIEW)
     rig.pose.bones["lower"].rotation_euler.x = 0.3
     yield window.redraw()
-    assert extension("heat_map").current()[1]
+    assert extension("ui.heat_map").current()[1]
     window.picture("compare_stale")
     with window.context():
         bpy.ops.object.two_phase_skin_compare_hide()
@@ -272,48 +271,6 @@ def check_esc_stops_reading_the_weights_of_a_large_mesh():
         bpy.ops.object.two_phase_skin_add("INVOKE_DEFAULT")
     yield from window.until(lambda: len(obj.modifiers) == 2)
     assert deformed(obj)
-
-
-def check_large_meshes_wait_in_playback():
-    scenes.empty()
-    obj, rig = scenes.arm()
-    scenes.animate(rig, 200)
-    add()
-    preferences = bpy.context.preferences.addons[EXTENSION].preferences
-    preferences.large, preferences.playback = 100, "WHEN_PAUSED"
-    yield window.redraw()
-    before = points(obj)
-    with window.context():
-        bpy.ops.screen.animation_play()
-    yield from window.until(lambda: bpy.context.scene.frame_current > 10)
-    assert np.array_equal(points(obj), before)
-    with window.context():
-        bpy.ops.screen.animation_cancel(restore_frame=False)
-    yield from window.until(lambda: not np.array_equal(points(obj), before))
-    preferences.playback = "EVERY_SECOND"
-    with window.context():
-        bpy.ops.screen.animation_play()
-    yield 0.5
-    shape, times = points(obj), []
-    for _ in range(200):
-        yield 0.1
-        if not np.array_equal(points(obj), shape):
-            shape = points(obj)
-            times.append(time.monotonic())
-        if len(times) == 4:
-            break
-    assert len(times) == 4 and min(np.diff(times)) > 0.85, times
-    preferences.playback = "EACH_FRAME"
-    yield 0.5
-    shapes = {}
-    for _ in range(30):
-        yield 0.1
-        shapes[bpy.context.scene.frame_current] = points(obj)[-1].tobytes()
-    assert len(set(shapes.values())) == len(shapes) > 1
-    with window.context():
-        bpy.ops.screen.animation_cancel(restore_frame=False)
-    preferences.large = 500_000
-    yield window.redraw()
 
 
 def check_overlay():
@@ -441,7 +398,6 @@ ALL = [
     check_compare,
     check_esc_stops_a_bake_and_undo_takes_one_back,
     check_esc_stops_reading_the_weights_of_a_large_mesh,
-    check_large_meshes_wait_in_playback,
     check_overlay,
     check_panels_draw_in_every_state,
     check_linked_data,

@@ -139,9 +139,9 @@ def check_two_windows_show_the_same():
         rig.pose.bones["lower"].rotation_euler.x -= 0.8
         yield window.redraw()
         assert_follows()
-        with _counted() as writes:
+        with _counted() as computed:
             yield 2.0
-        assert not writes, "two windows that keep each other busy"
+        assert not computed, "two windows that keep each other busy"
     finally:
         with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
             bpy.ops.wm.window_close()
@@ -159,15 +159,15 @@ def _second_scene():
 
 @contextlib.contextmanager
 def _counted():
-    """How often any skin is written meanwhile."""
-    from bl_ext.user_default.two_phase_skin import binding
+    """How often any skin is computed meanwhile."""
+    from bl_ext.user_default.two_phase_skin.live.skin import Skin
 
-    write, calls = binding.Binding._write, []
-    binding.Binding._write = lambda self, *arguments: calls.append(self) or write(self, *arguments)
+    deform, calls = Skin._deform, []
+    Skin._deform = lambda self, *arguments: calls.append(self) or deform(self, *arguments)
     try:
         yield calls
     finally:
-        binding.Binding._write = write
+        Skin._deform = deform
 
 
 def _animated():

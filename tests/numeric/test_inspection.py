@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted([*ROOT.glob("addon/*.py"), *ROOT.glob("two_phase_skinning/*.py")])
+SOURCES = sorted([*ROOT.glob("addon/**/*.py"), *ROOT.glob("two_phase_skinning/*.py")])
 WRITES_FILES = "cache_files.py"  # the only one that may
 
 # Anything else is not imported: nothing for networks, processes, code, or pickled data.
