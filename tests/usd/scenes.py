@@ -13,8 +13,8 @@ OFFSETS = ((0, 0.5, 0), (0, 1, 0), (0, 1, 0.2), (-0.7, 0.1, 0.3))
 FIRST, LAST = 1, 9
 
 
-def new_stage(path: Path) -> Usd.Stage:
-    stage = Usd.Stage.CreateNew(str(path))
+def new_stage() -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
     stage.SetStartTimeCode(FIRST)
     stage.SetEndTimeCode(LAST)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
@@ -285,6 +285,11 @@ def crowd(stage: Usd.Stage, instanced: bool = True) -> None:
         UsdSkel.BindingAPI(man).CreateAnimationSourceRel().SetTargets([f"/Crowd/Moves{number}"])
 
 
+def copies(stage: Usd.Stage) -> None:
+    """The same, not instanced."""
+    crowd(stage, instanced=False)
+
+
 SCENES: dict[str, Callable[[Usd.Stage], None]] = {
     made.__name__: made
     for made in (
@@ -307,7 +312,7 @@ SCENES: dict[str, Callable[[Usd.Stage], None]] = {
 def make(folder: Path, scene: Callable[[Usd.Stage], None], suffix: str = ".usda") -> Path:
     """The file of a scene."""
     path = folder / f"{scene.__name__}{suffix}"
-    stage = new_stage(path)
+    stage = new_stage()
     scene(stage)
-    stage.Save()
+    stage.GetRootLayer().Export(str(path))
     return path

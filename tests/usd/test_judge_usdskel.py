@@ -79,11 +79,7 @@ def test_each_scene(tmp_path: Path, name: str, skins: int, kinds: set[str]) -> N
 
 def test_instances_are_characters_of_their_own(tmp_path: Path) -> None:
     """UsdSkel bakes no instances; so the judge is the same crowd of copies."""
-    (tmp_path / "copies").mkdir()
-    copies = tmp_path / "copies" / "crowd.usda"
-    stage = scenes.new_stage(copies)
-    scenes.crowd(stage, instanced=False)
-    stage.Save()
+    copies = scenes.make(tmp_path, scenes.copies)
     scene, judge = usd.Scene(scenes.make(tmp_path, scenes.crowd)), baked_by_usdskel(copies)
     assert [skin.path for skin in scene.skins] == [
         f"/Crowd/Man{number}/{name}" for number in range(3) for name in ("Skin", "Ball")

@@ -18,9 +18,11 @@ except ImportError as error:
         'pip install "two-phase-skinning[usd]"'
     ) from error
 
-from two_phase_skinning.usd._arrays import SceneError
+from two_phase_skinning.usd._bake import bake
+from two_phase_skinning.usd._errors import SceneError
+from two_phase_skinning.usd._options import Distance, Report
 from two_phase_skinning.usd._scene import Scene
 from two_phase_skinning.usd._skeleton import SceneSkeleton
 from two_phase_skinning.usd._skin import SceneSkin
 
-__all__ = ["Scene", "SceneError", "SceneSkeleton", "SceneSkin"]
+__all__ = ["Distance", "Report", "Scene", "SceneError", "SceneSkeleton", "SceneSkin", "bake"]

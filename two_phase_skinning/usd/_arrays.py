@@ -15,15 +15,6 @@ Matrix = NDArray[np.float64]
 Points = NDArray[np.float32]
 
 
-class SceneError(ValueError):
-    """Something in the scene that cannot be skinned or written; the message names the prim or the file."""
-
-    @classmethod
-    def at(cls, prim: Any, words: object) -> SceneError:
-        """The error of one prim, which the message begins with."""
-        return cls(f"prim <{prim.GetPath()}>: {words}")
-
-
 def time_code(time: float | None) -> Usd.TimeCode:
     """OpenUSD's time; None is its default time, at which values that do not vary are kept."""
     return Usd.TimeCode.Default() if time is None else Usd.TimeCode(time)

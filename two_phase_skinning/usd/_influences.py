@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from two_phase_skinning import Skeleton
-from two_phase_skinning.usd._arrays import SceneError, time_code
+from two_phase_skinning.usd._arrays import time_code
+from two_phase_skinning.usd._errors import SceneError
 
 
 class Influences(NamedTuple):

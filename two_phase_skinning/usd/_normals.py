@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from pxr import Gf, UsdGeom, UsdSkel, Vt
 
 from two_phase_skinning import skinning_matrices
-from two_phase_skinning.usd._arrays import Matrix, Points, SceneError, time_code, usd_vectors, vectors
+from two_phase_skinning.usd._arrays import Matrix, Points, time_code, usd_vectors, vectors
+from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._influences import Influences
 
 ONE_EACH_POINT = (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import Tf, Usd, UsdGeom, UsdSkel
+from pxr import Usd, UsdGeom, UsdSkel
 
 from two_phase_skinning import Skeleton, Skin
-from two_phase_skinning.usd._arrays import SceneError
+from two_phase_skinning.usd._errors import SceneError, refusals
 from two_phase_skinning.usd._skeleton import SceneSkeleton
 from two_phase_skinning.usd._skin import SceneSkin
 from two_phase_skinning.usd._times import sample_times
@@ -25,14 +25,8 @@ def open_stage(path: str | os.PathLike[str]) -> Any:
     name = os.fspath(path)
     if not os.path.isfile(name):
         raise SceneError(f"{name}: no such file; expected a USD file")
-    try:
+    with refusals(f"{name}: cannot be opened as USD"):
         return Usd.Stage.Open(name)
-    except Tf.ErrorException as error:
-        raise SceneError(f"{name}: cannot be opened as USD ({_first_line(error)})") from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
 
 
 class Scene:
@@ -72,7 +66,7 @@ class Scene:
             prim = binding.GetSkeleton().GetPrim()
             for query in binding.GetSkinningTargets():
                 if query.HasJointInfluences() or query.HasBlendShapes() or _is_half_bound(query):
-                    skin = SceneSkin(query, self._skeleton(prim), self._xforms, self._kept_skins)
+                    skin = SceneSkin(query, self._skeleton(prim), self._xforms, self._kept_skins, self.stage)
                     if skin.moves_points or skin.moves_transform or skin.moves_normals:
                         yield skin
 
@@ -80,7 +74,7 @@ class Scene:
         path = prim.GetPath()
         if path not in self._skeletons:
             query = self._cache.GetSkelQuery(UsdSkel.Skeleton(prim))
-            self._skeletons[path] = SceneSkeleton(prim, query, self._kept_skeletons)
+            self._skeletons[path] = SceneSkeleton(prim, query, self._kept_skeletons, self.stage)
         return self._skeletons[path]
 
     def __getitem__(self, path: str) -> SceneSkin:

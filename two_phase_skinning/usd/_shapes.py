@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pxr import UsdSkel
 
-from two_phase_skinning.usd._arrays import Points, SceneError, vectors
+from two_phase_skinning.usd._arrays import Points, vectors
+from two_phase_skinning.usd._errors import SceneError
 
 
 class Shape(NamedTuple):

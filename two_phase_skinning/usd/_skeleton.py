@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from pxr import UsdSkel
 
 from two_phase_skinning import Skeleton
-from two_phase_skinning.usd._arrays import SceneError, matrices, time_code
+from two_phase_skinning.usd._arrays import matrices, time_code
+from two_phase_skinning.usd._errors import SceneError
 
 
 class SceneSkeleton:
@@ -19,7 +20,8 @@ class SceneSkeleton:
     their parent's scale, as UsdSkel has it. Errors are SceneErrors that name the prim.
     """
 
-    def __init__(self, prim: Any, query: Any, kept: dict[Any, Skeleton]) -> None:
+    def __init__(self, prim: Any, query: Any, kept: dict[Any, Skeleton], stage: Any) -> None:
+        self._stage = stage  # prims do not keep their stage
         if not query:
             raise SceneError.at(
                 prim, "not a valid Skeleton; expected joints, parents first, and a bindTransform for each"

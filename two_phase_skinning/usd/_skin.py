@@ -11,7 +11,8 @@ from pxr import UsdGeom, UsdSkel
 from two_phase_skinning import Skin, skinning_matrices
 from two_phase_skinning._skeleton import Inherited
 from two_phase_skinning._skin import Method
-from two_phase_skinning.usd._arrays import Points, SceneError, matrix, moved, moved_normals, time_code, vectors
+from two_phase_skinning.usd._arrays import Points, matrix, moved, moved_normals, time_code, vectors
+from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._influences import Influences, check_binding, influences, joint_order
 from two_phase_skinning.usd._normals import Normals, usdskel_normals
 from two_phase_skinning.usd._shapes import Shapes
@@ -34,7 +35,8 @@ class SceneSkin:
     are written). Errors are SceneErrors that name the prim.
     """
 
-    def __init__(self, query: Any, skeleton: SceneSkeleton, xforms: Any, kept: dict[Any, Skin]) -> None:
+    def __init__(self, query: Any, skeleton: SceneSkeleton, xforms: Any, kept: dict[Any, Skin], stage: Any) -> None:
+        self._stage = stage  # prims do not keep their stage
         self.prim = query.GetPrim()
         self.query = query
         self.skeleton = skeleton
