@@ -180,6 +180,12 @@ def shape_of_another_mesh(stage: Usd.Stage) -> None:
     scenes.add_shapes(stage, binding.GetPrim(), 39)
 
 
+def another_count_later(stage: Usd.Stage) -> None:
+    attribute = skin_of(stage).GetPrim().GetAttribute("points")
+    attribute.Set(scenes.cloud(40), 1)
+    attribute.Set(scenes.cloud(41), 5)
+
+
 def nothing_skinned(stage: Usd.Stage) -> None:
     scenes.add_mesh(stage, "/Rock")
 
@@ -198,6 +204,7 @@ WRONG: list[tuple[Callable[[Usd.Stage], None], str]] = [
     (wrong_corner, "prim </Man/Skin>: faceVertexIndices: outside of the 40 points"),
     (shape_out_of_range, "prim </Man/Skin>: blend shape: pointIndices outside of the 40 points"),
     (shape_of_another_mesh, "prim </Man/Skin>: blend shape: 39 offsets; expected 40"),
+    (another_count_later, "prim </Man/Skin>: 41 points at time 5.0; expected 40, as are bound"),
     (nothing_skinned, "nothing_skinned.usda: nothing is skinned; expected prims with UsdSkel bindings beneath a Skel"),
 ]
 

@@ -1,6 +1,7 @@
 """OpenUSD's values as arrays in this package's conventions, and back.
 
-OpenUSD multiplies row vectors from the left, so its matrices are the transposes of ours.
+OpenUSD multiplies row vectors from the left, so its matrices are the transposes of ours. Matrices are inverted and
+chained by OpenUSD, and points moved by plain sums and products: linear algebra libraries round as the processor is.
 """
 
 from __future__ import annotations
@@ -49,11 +50,21 @@ def moved(points: Points, transform: Matrix) -> Points:
     """(N, 3) points through a (4, 4) matrix, computed in float64; the same array where nothing moves."""
     if np.array_equal(transform, np.eye(4)):
         return points
-    return np.asarray(points @ transform[:3, :3].T + transform[:3, 3], dtype=np.float32)
+    return np.asarray(_turned(points, transform) + transform[:3, 3], dtype=np.float32)
 
 
 def moved_normals(normals: Points, transform: Matrix) -> Points:
     """(N, 3) normals through the inverse transpose of a (4, 4) matrix, of unit length; zero ones stay zero."""
-    turned = normals @ np.linalg.inv(transform[:3, :3])
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
+    turned = _turned(normals, inverse(transform).T)
+    length = np.sqrt((turned * turned).sum(axis=1, keepdims=True))
     return np.asarray(turned / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def inverse(transform: Matrix) -> Matrix:
+    """Of a (4, 4) matrix."""
+    return matrix(usd_matrix(transform).GetInverse())
+
+
+def _turned(vectors: Points, transform: Matrix) -> NDArray[np.float64]:
+    x, y, z = (vectors[:, axis : axis + 1].astype(np.float64) * transform[:3, axis] for axis in range(3))
+    return x + y + z

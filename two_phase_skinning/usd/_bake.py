@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from two_phase_skinning._skeleton import Inherited
+from two_phase_skinning.usd._clips import clip_folder, remove_clips
 from two_phase_skinning.usd._errors import SceneError, refusals
+from two_phase_skinning.usd._farm import bake_on_workers
 from two_phase_skinning.usd._off import turn_off
 from two_phase_skinning.usd._options import BakeMethod, BakeNormals, Options, Report
-from two_phase_skinning.usd._output import check_target, layer_over
+from two_phase_skinning.usd._output import check_target, layer_over, relative
 from two_phase_skinning.usd._scene import Scene
 from two_phase_skinning.usd._skin import SceneSkin
 from two_phase_skinning.usd._times import authored, sample_times
@@ -68,16 +71,25 @@ def _bake(
     moving = [skin for skin in skins if authored(skin)]
     times = _times(scene, moving, frames)
     report = Report([skin.path for skin in skins], times, {}, _warnings(skins))
-    with layer_over(scene.stage, output) as layer:
+    others = [skin for skin in scene.skins if skin not in skins]
+    with ExitStack() as stack:
+        clips = stack.enter_context(clip_folder(output)) if scheduler and times else None
+        layer = stack.enter_context(layer_over(scene.stage, output))
         if times and not scene.stage.HasAuthoredTimeCodeRange():
             layer.startTimeCode, layer.endTimeCode = times[0], times[-1]
-        others = [skin for skin in Scene(scene.stage).skins if skin.path not in report.skins] if prims else []
         turn_off(layer, skins, others, options)
         writer = Writer(layer, output, options)
         write_frames(writer, [skin for skin in skins if skin not in moving], [None], lambda count, total: None)
-        if scheduler is None:
+        if scheduler and clips:
+            paths = [skin.path for skin in moving]
+            layers, distances = bake_on_workers(scheduler, str(source), paths, times, options, clips, progress)
+            layer.subLayerPaths = [*(relative(str(part), output.parent) for part in layers), *layer.subLayerPaths]
+            report.merge(distances)
+        else:
             write_frames(writer, moving, times, progress)
         report.merge(writer.distances)
+    if not clips:
+        remove_clips(output)
     return report
 
 

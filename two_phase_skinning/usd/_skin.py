@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import UsdGeom, UsdSkel
+from pxr import Usd, UsdGeom, UsdSkel
 
 from two_phase_skinning import Skin, skinning_matrices
 from two_phase_skinning._skeleton import Inherited
@@ -94,11 +94,11 @@ class SceneSkin:
 
     def to_prim(self, time: float | None = None) -> NDArray[np.float64]:
         """(4, 4), from skel space to the prim's space."""
-        return np.linalg.inv(self._local_to_world(self.prim, time)) @ self._local_to_world(self.skeleton.prim, time)
+        return matrix(self._to_world(self.skeleton.prim, time) * self._to_world(self.prim, time).GetInverse())
 
-    def _local_to_world(self, prim: Any, time: float | None) -> NDArray[np.float64]:
+    def _to_world(self, prim: Any, time: float | None) -> Any:
         self._xforms.SetTime(time_code(time))
-        return matrix(self._xforms.GetLocalToWorldTransform(prim))
+        return self._xforms.GetLocalToWorldTransform(prim)
 
     def influences(self, time: float | None = None) -> Influences:
         """(joints, weights), each (V, K): numbers of the skeleton's joints, and weights; V is 1 for a rigid prim."""
@@ -118,7 +118,7 @@ class SceneSkin:
             return self._bind(self._rest_in_skel_space(time), self.influences(time))
         key = self._what_binds()
         if key not in self._kept:
-            self._kept[key] = self._bind(self._rest_in_skel_space(time), self.influences(time))
+            self._kept[key] = self._bind(self._first_in_skel_space(), self.influences(time))
         return self._kept[key]
 
     def _influences_vary(self) -> bool:
@@ -134,6 +134,14 @@ class SceneSkin:
             query.GetGeomBindTransformAttr(),
         )
         return source.GetPath(), id(self.skeleton.skeleton), *(a.GetPath() if a else None for a in attributes)
+
+    def _first_in_skel_space(self) -> Points:
+        """Without blend shapes, at the earliest time: what is bound does not depend on when it is asked for first."""
+        first = Usd.TimeCode.EarliestTime()
+        rest = np.zeros((1, 3), np.float32)
+        if not self.rigid:
+            rest = vectors(UsdGeom.PointBased(self.prim).GetPointsAttr().Get(first))
+        return moved(rest, matrix(self.query.GetGeomBindTransform(first)))
 
     def _rest_in_skel_space(self, time: float | None) -> Points:
         rest = np.zeros((1, 3), np.float32) if self.rigid else self.points(time)
@@ -171,7 +179,10 @@ class SceneSkin:
         points = self._rest_in_skel_space(time) if self._points_vary() else None
         world = self.skeleton.pose(time)
         skin = self.bound(time)
-        return moved(skin.deform(world, method or self.method, inherited, points, threads=threads), self.to_prim(time))
+        if points is not None and len(points) != len(skin):
+            raise SceneError.at(self.prim, f"{len(points)} points at time {time}; expected {len(skin)}, as are bound")
+        deformed = skin.deform(world, method or self.method, inherited, points, threads=threads)
+        return moved(deformed, self.to_prim(time))
 
     def transform(
         self, time: float | None = None, method: Method | None = None, inherited: Inherited = "after"
@@ -183,12 +194,12 @@ class SceneSkin:
         """
         if not self.moves_transform:
             raise SceneError.at(self.prim, "it does not move as a whole; see moves_points and moves_transform")
-        whole = self._whole(time, method or self.method, inherited)
-        to_world = self._local_to_world(self.skeleton.prim, time)
-        parent = np.eye(4)
+        whole = usd_matrix(self._whole(time, method or self.method, inherited))
+        geom_bind, to_world = self.query.GetGeomBindTransform(time_code(time)), self._to_world(self.skeleton.prim, time)
+        moved_to = geom_bind * whole * to_world
         if not UsdGeom.Xformable(self.prim).GetResetXformStack():
-            parent = matrix(self._xforms.GetParentToWorldTransform(self.prim))
-        return np.linalg.inv(parent) @ to_world @ whole @ self.geom_bind(time)
+            moved_to *= self._xforms.GetParentToWorldTransform(self.prim).GetInverse()
+        return matrix(moved_to)
 
     def _whole(self, time: float | None, method: Method, inherited: Inherited) -> NDArray[np.float64]:
         """(4, 4), in skel space. On one joint all methods are linear; linear ones are blended in float64."""
@@ -196,8 +207,8 @@ class SceneSkin:
         joints, weights = (part[0] for part in self.influences(time))
         if method == "linear" or np.count_nonzero(weights) == 1:
             matrices = skinning_matrices(world, self.skeleton.skeleton.bind)[joints]
-            whole: NDArray[np.float64] = np.tensordot(weights / weights.sum(dtype=np.float64), matrices, 1)
-            return whole
+            shares = weights / weights.sum(dtype=np.float64)
+            return np.asarray((shares[:, None, None] * matrices).sum(axis=0))
         whole = np.eye(4)
         whole[:3] = self.bound(time).matrices(world, method, inherited)[0]
         return whole
