@@ -11,7 +11,7 @@ from pxr import Usd, UsdGeom, UsdSkel
 from two_phase_skinning import Skin, skinning_matrices
 from two_phase_skinning._skeleton import Inherited
 from two_phase_skinning._skin import Method
-from two_phase_skinning.usd._arrays import Points, matrix, moved, moved_normals, time_code, vectors
+from two_phase_skinning.usd._arrays import Points, matrix, moved, moved_normals, time_code, usd_matrix, vectors
 from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._influences import Influences, check_binding, influences, joint_order
 from two_phase_skinning.usd._normals import Normals, usdskel_normals
@@ -50,7 +50,7 @@ class SceneSkin:
         has_shapes = reads_points and query.HasBlendShapes() and skeleton.has_shape_weights
         self.shapes = Shapes(self.prim, query.GetBlendShapeMapper()) if has_shapes else None
         self.normals = Normals(self.prim) if self.point_based else None
-        self._kept_normals: Skin | None = None
+        self._kept_normals: dict[bool, Skin] = {}
         self.order = joint_order(query, skeleton.skeleton)
 
     def __repr__(self) -> str:
@@ -112,13 +112,15 @@ class SceneSkin:
     def bound(self, time: float | None = None) -> Skin:
         """The points at rest in skel space, bound to the skeleton: a two_phase_skinning.Skin.
 
-        It is made once where the influences do not vary, and shared among the instances of a prototype.
+        Where the influences do not vary it is made once, of the points at the earliest time without blend shapes, and
+        shared among the instances of a prototype.
         """
         if self._influences_vary():
             return self._bind(self._rest_in_skel_space(time), self.influences(time))
-        key = self._what_binds()
+        key = *self._what_binds(), time is None
         if key not in self._kept:
-            self._kept[key] = self._bind(self._first_in_skel_space(), self.influences(time))
+            first = Usd.TimeCode.Default() if time is None else Usd.TimeCode.EarliestTime()
+            self._kept[key] = self._bind(self._unshaped_in_skel_space(first), self.influences(time))
         return self._kept[key]
 
     def _influences_vary(self) -> bool:
@@ -135,13 +137,12 @@ class SceneSkin:
         )
         return source.GetPath(), id(self.skeleton.skeleton), *(a.GetPath() if a else None for a in attributes)
 
-    def _first_in_skel_space(self) -> Points:
-        """Without blend shapes, at the earliest time: what is bound does not depend on when it is asked for first."""
-        first = Usd.TimeCode.EarliestTime()
+    def _unshaped_in_skel_space(self, code: Any) -> Points:
+        """Without blend shapes. What is bound must not depend on the time at which it is asked for first."""
         rest = np.zeros((1, 3), np.float32)
         if not self.rigid:
-            rest = vectors(UsdGeom.PointBased(self.prim).GetPointsAttr().Get(first))
-        return moved(rest, matrix(self.query.GetGeomBindTransform(first)))
+            rest = vectors(UsdGeom.PointBased(self.prim).GetPointsAttr().Get(code))
+        return moved(rest, matrix(self.query.GetGeomBindTransform(code)))
 
     def _rest_in_skel_space(self, time: float | None) -> Points:
         rest = np.zeros((1, 3), np.float32) if self.rigid else self.points(time)
@@ -229,22 +230,26 @@ class SceneSkin:
         """
         if not self.moves_normals or self.normals is None:
             raise SceneError.at(self.prim, "it has no normals that move; see moves_normals")
-        points = self.points(time)
-        vertices = self.normals.vertices(time, len(points))
-        normals = self.normals.rest(time, len(vertices))
-        if self._shaped_normals and self.shapes:
-            normals = self.shapes.add_to_normals(normals, self.skeleton.shape_weights(time))
         if self.rigid or not self.skinned:
-            return moved_normals(normals, np.eye(4))
-        method = method or self.method
+            return moved_normals(self._rest_normals(self.normals, time)[0], np.eye(4))
+        method, world = method or self.method, self.skeleton.pose(time)
         if rule == "usdskel":
-            rows = self.influences(time).of(vertices)
-            world, bind = self.skeleton.pose(time), self.skeleton.skeleton.bind
+            normals, _points, vertices = self._rest_normals(self.normals, time)
+            rows, bind = self.influences(time).of(vertices), self.skeleton.skeleton.bind
             turned = usdskel_normals(normals, self.geom_bind(time), world, bind, rows, self._token(method))
-        else:
-            skin = self._bound_normals(time, points, vertices, normals)
-            turned = skin.deform_normals(self.skeleton.pose(time), method, inherited, threads=threads)
-        return moved_normals(turned, self.to_prim(time))
+            return moved_normals(turned, self.to_prim(time))
+        turned = self._bound_normals(self.normals, time).deform_normals(world, method, inherited, threads=threads)
+        to_prim = self.to_prim(time)
+        return turned if np.array_equal(to_prim, np.eye(4)) else moved_normals(turned, to_prim)
+
+    def _rest_normals(self, normals: Normals, time: float | None) -> tuple[Points, Points, NDArray[np.int64]]:
+        """The normals in the prim's space with blend shapes, all of the prim's points, and each normal's of them."""
+        points = self.points(time)
+        vertices = normals.vertices(time, len(points))
+        rest = normals.rest(time, len(vertices))
+        if self._shaped_normals and self.shapes:
+            rest = self.shapes.add_to_normals(rest, self.skeleton.shape_weights(time))
+        return rest, points, vertices
 
     def _token(self, method: Method) -> str:
         if method not in TOKENS:
@@ -252,12 +257,14 @@ class SceneSkin:
             raise SceneError.at(self.prim, words)
         return TOKENS[method]
 
-    def _bound_normals(self, time: float | None, points: Points, vertices: NDArray[np.int64], normals: Points) -> Skin:
+    def _bound_normals(self, normals: Normals, time: float | None) -> Skin:
         """The normals, each bound as its point is; kept where nothing of it varies."""
-        varies = self._influences_vary() or self._points_vary() or (self.normals and self.normals.vary)
-        if self._kept_normals is not None and not varies:
-            return self._kept_normals
+        varies = self._influences_vary() or self._points_vary() or normals.vary
+        if not varies and (time is None) in self._kept_normals:
+            return self._kept_normals[time is None]
+        rest, points, vertices = self._rest_normals(normals, time)
         bind, rows = self.geom_bind(time), self.influences(time).of(vertices)
-        skin = self._bind(moved(points, bind)[vertices], rows, moved_normals(normals, bind))
-        self._kept_normals = None if varies else skin
+        skin = self._bind(moved(points, bind)[vertices], rows, moved_normals(rest, bind))
+        if not varies:
+            self._kept_normals[time is None] = skin
         return skin
