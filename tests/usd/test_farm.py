@@ -20,7 +20,7 @@ from two_phase_skinning.command import main
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -80,7 +80,7 @@ def test_a_worker_that_dies_costs_its_chunk(tmp_path: Path) -> None:
     source = scenes.make(tmp_path, large, ".usdc")
     frames = np.linspace(1, 9, 161).tolist()
     usd.bake(source, tmp_path / "one.usd", frames=frames)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         with Client(cluster.scheduler_address, set_as_default=False) as client:
             before = set(client.run(os.getpid).values())
         killed: list[int] = []

@@ -1,81 +1,22 @@
-"""Frames spread over the processes of a Dask cluster, on one machine or many that see the same files.
-
-Each chunk of frames becomes a file of its own, written beside and then renamed: when its worker dies, another does it
-again, and nothing of the first try is left in the result.
-"""
+"""Frames spread over the processes of a Dask cluster, on one machine or many that see the same files."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-import threading
+import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pxr import Sdf
-
+from two_phase_skinning.usd._chunk import Build, Chunk, bake_chunk, build
 from two_phase_skinning.usd._clips import stitch
-from two_phase_skinning.usd._errors import SceneError, refusals
+from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._options import Distance, Options
-from two_phase_skinning.usd._scene import Scene
-from two_phase_skinning.usd._writer import Writer
 
 MOST_FRAMES = 50
 CHUNKS_EACH_THREAD = 4
 SECONDS_TO_CONNECT = 30
-_kept = threading.local()  # each thread of a worker has a scene of its own
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """What a worker is told: the scene, the prims, the times, the first time after them, and the file to write."""
-
-    source: str
-    paths: tuple[str, ...]
-    times: tuple[float, ...]
-    following: float | None
-    options: Options
-    target: str
-
-
-def bake_chunk(chunk: Chunk) -> dict[str, Distance]:
-    """What a worker does: writes the chunk's file. Returns how far the method that is compared with is."""
-    scene = _scene(chunk.source)
-    skins = [scene[path] for path in chunk.paths]
-    target = Path(chunk.target)
-    handle, name = tempfile.mkstemp(suffix=".usdc", prefix=".", dir=target.parent)
-    os.close(handle)
-    try:
-        with refusals(f"{target}: cannot be written"):
-            layer = Sdf.Layer.CreateNew(name)
-        layer.startTimeCode = chunk.times[0]
-        layer.endTimeCode = chunk.times[-1] if chunk.following is None else chunk.following
-        writer = Writer(layer, target, chunk.options)
-        for time in chunk.times:
-            for skin in skins:
-                writer.write(skin, time)
-        distances = dict(writer.distances)
-        if chunk.following is not None:
-            writer.options = replace(chunk.options, compare=None)
-            for skin in skins:
-                writer.write(skin, chunk.following)
-        writer.save()
-        os.replace(name, target)
-    finally:
-        with suppress(OSError):
-            os.unlink(name)
-    return distances
-
-
-def _scene(source: str) -> Scene:
-    key = source, os.stat(source).st_mtime_ns if os.path.exists(source) else None
-    if getattr(_kept, "key", None) != key:
-        _kept.scene, _kept.key = Scene(source), key
-    scene: Scene = _kept.scene
-    return scene
 
 
 def bake_on_workers(
@@ -93,24 +34,22 @@ def bake_on_workers(
     """
     client = _connect(scheduler)
     try:
-        threads = sum(client.nthreads().values())
-        size = min(max(-(-len(times) // (CHUNKS_EACH_THREAD * threads)), 1), MOST_FRAMES)
-        options = replace(options, threads=options.threads or 1)
-        starts = range(0, len(times), size)
-        chunks = [
-            Chunk(
-                os.path.realpath(source),
-                tuple(paths),
-                tuple(times[start : start + size]),
-                times[start + size] if start + size < len(times) else None,
-                options,
-                str(folder.resolve() / f"chunk_{number:05}.usdc"),
-            )
-            for number, start in enumerate(starts)
-        ]
+        what = Chunk(
+            bake=uuid.uuid4().hex,
+            source=os.path.realpath(source),
+            paths=tuple(paths),
+            times=(),
+            following=None,
+            options=replace(options, threads=options.threads or 1),
+            target="",
+            build=_common_build(client),
+        )
+        chunks = _divided(what, times, folder.resolve(), sum(client.nthreads().values()))
         done = _gather(client, chunks, len(times), progress)
     finally:
         client.close()
+    for left in folder.glob(".*"):  # by workers that died
+        left.unlink()
     roots = sorted({"/" + path.split("/")[1] for path in paths})
     layers = stitch(folder, [Path(chunk.target) for chunk in chunks], roots, times[0], times[-1])
     distances: dict[str, Distance] = {}
@@ -118,6 +57,20 @@ def bake_on_workers(
         for path, distance in part.items():
             distances.setdefault(path, Distance()).merge(distance)
     return layers, distances
+
+
+def _divided(what: Chunk, times: Sequence[float], folder: Path, threads: int) -> list[Chunk]:
+    """The times in chunks: enough that no thread waits long for the last, large enough to be worth a file."""
+    size = min(max(-(-len(times) // (CHUNKS_EACH_THREAD * threads)), 1), MOST_FRAMES)
+    return [
+        replace(
+            what,
+            times=tuple(times[start : start + size]),
+            following=times[start + size] if start + size < len(times) else None,
+            target=str(folder / f"chunk_{number:05}.usdc"),
+        )
+        for number, start in enumerate(range(0, len(times), size))
+    ]
 
 
 def _connect(scheduler: str) -> Any:
@@ -137,6 +90,18 @@ def _connect(scheduler: str) -> Any:
         client.close()
         raise SceneError(f"scheduler: {scheduler}: has no workers; expected one at least") from None
     return client
+
+
+def _common_build(client: Any) -> Build:
+    """What all workers run. Raises SceneError where they have not the package, or not the same."""
+    try:
+        builds: dict[str, Build] = client.run(build)
+    except ImportError as error:
+        raise SceneError(f"scheduler: a worker has no two-phase-skinning[farm] ({error}); expected it on all") from None
+    if len(set(builds.values())) > 1:
+        words = ", ".join(f"{address} has version {b[0]} on {b[1]}" for address, b in sorted(builds.items()))
+        raise SceneError(f"scheduler: {words}; expected the same on all, since the last bits of results depend on it")
+    return next(iter(builds.values()))
 
 
 def _gather(

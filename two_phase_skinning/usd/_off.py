@@ -10,6 +10,12 @@ from pxr import Sdf, UsdGeom, UsdSkel
 from two_phase_skinning.usd._options import Options
 from two_phase_skinning.usd._skin import SceneSkin
 
+BOUND_BY = {
+    "primvars:skel:geomBindTransform": Sdf.ValueTypeNames.Matrix4d,
+    "primvars:skel:jointIndices": Sdf.ValueTypeNames.IntArray,
+    "primvars:skel:jointWeights": Sdf.ValueTypeNames.FloatArray,
+}
+
 
 def turn_off(layer: Any, baked: Iterable[SceneSkin], others: Iterable[SceneSkin], options: Options) -> None:
     """Unbinds the baked prims, and makes plain transforms of the SkelRoots in which nothing else is skinned.
@@ -51,6 +57,9 @@ def _unbind(layer: Any, skin: SceneSkin, options: Options) -> None:
     if not prim.HasAPI(UsdSkel.BindingAPI):  # it is bound from above; to say that it is not, it needs the schema
         spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=["SkelBindingAPI"]))
     _clear(spec, "skel:skeleton")
+    for name, kind in BOUND_BY.items():  # Blender takes them for a binding, whatever skel:skeleton says
+        if prim.HasAttribute(name) and prim.GetAttribute(name).HasAuthoredValue():
+            _block(layer, prim, name, kind)
     if skin.query.HasBlendShapes():
         _clear(spec, "skel:blendShapeTargets")
         _block(layer, prim, "skel:blendShapes", Sdf.ValueTypeNames.TokenArray)

@@ -106,8 +106,14 @@ class SceneSkin:
 
     def points(self, time: float | None = None) -> Points:
         """(V, 3) float32, at rest with the blend shapes applied, in the prim's space."""
-        rest = vectors(UsdGeom.PointBased(self.prim).GetPointsAttr().Get(time_code(time)))
+        rest = self._unshaped(time_code(time))
         return self.shapes.add_to_points(rest, self.skeleton.shape_weights(time)) if self.shapes else rest
+
+    def _unshaped(self, code: Any) -> Points:
+        values = UsdGeom.PointBased(self.prim).GetPointsAttr().Get(code)
+        if values is None:
+            raise SceneError.at(self.prim, f"no points at time {code}; expected them, or a time at which they are")
+        return vectors(values)
 
     def bound(self, time: float | None = None) -> Skin:
         """The points at rest in skel space, bound to the skeleton: a two_phase_skinning.Skin.
@@ -139,9 +145,7 @@ class SceneSkin:
 
     def _unshaped_in_skel_space(self, code: Any) -> Points:
         """Without blend shapes. What is bound must not depend on the time at which it is asked for first."""
-        rest = np.zeros((1, 3), np.float32)
-        if not self.rigid:
-            rest = vectors(UsdGeom.PointBased(self.prim).GetPointsAttr().Get(code))
+        rest = np.zeros((1, 3), np.float32) if self.rigid else self._unshaped(code)
         return moved(rest, matrix(self.query.GetGeomBindTransform(code)))
 
     def _rest_in_skel_space(self, time: float | None) -> Points:
