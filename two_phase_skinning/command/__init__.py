@@ -69,6 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def run() -> None:
+    """Runs the command, and ends the process with its exit status."""
+    sys.exit(main())
+
+
 def _fail(error: Exception) -> int:
     print(f"two-phase-skin: {error}", file=sys.stderr)
     return 1
