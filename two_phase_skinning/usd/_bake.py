@@ -81,8 +81,7 @@ def _bake(
         writer = Writer(layer, output, options)
         write_frames(writer, [skin for skin in skins if skin not in moving], [None], lambda count, total: None)
         if scheduler and clips:
-            paths = [skin.path for skin in moving]
-            layers, distances = bake_on_workers(scheduler, str(source), paths, times, options, clips, progress)
+            layers, distances = bake_on_workers(scheduler, str(source), moving, times, options, clips, progress)
             layer.subLayerPaths = [*(relative(str(part), output.parent) for part in layers), *layer.subLayerPaths]
             report.merge(distances)
         else:

@@ -18,12 +18,13 @@ from pxr import Sdf
 from two_phase_skinning import build_info
 from two_phase_skinning.usd._errors import SceneError, refusals
 from two_phase_skinning.usd._options import Distance, Options
-from two_phase_skinning.usd._scene import Scene
+from two_phase_skinning.usd._scene import Scene, open_stage
 from two_phase_skinning.usd._skin import SceneSkin
 from two_phase_skinning.usd._writer import Writer
 
 Build = tuple[str, str]
 _kept = threading.local()  # each thread of a worker has a scene of its own
+_opening = threading.Lock()  # OpenUSD keeps a file once for all threads
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,16 @@ def bake_chunk(chunk: Chunk) -> dict[str, Distance]:
     Raises SceneError naming the prim, or the file, or what this worker runs where that is not what the others run.
     """
     if build() != chunk.build:
-        words = (
-            f"version {build()[0]} on {build()[1]}; expected {chunk.build[0]} on {chunk.build[1]}, as the others run"
-        )
-        raise SceneError(f"scheduler: a worker of {words}: the last bits would differ")
+        ours, theirs = (f"version {version} on {kernel}" for version, kernel in (build(), chunk.build))
+        raise SceneError(f"scheduler: a worker has {ours}; expected {theirs}, as the others: the last bits differ")
+    try:
+        return _bake(chunk)
+    except SceneError as error:
+        error.__context__ = None  # OpenUSD's own errors cannot be sent
+        raise
+
+
+def _bake(chunk: Chunk) -> dict[str, Distance]:
     scene = _scene(chunk)
     skins = [scene[path] for path in chunk.paths]
     target = Path(chunk.target)
@@ -68,9 +75,11 @@ def bake_chunk(chunk: Chunk) -> dict[str, Distance]:
     try:
         distances = _write(Path(name), skins, chunk)
         os.replace(name, target)
-    finally:
+    except BaseException:
         with suppress(OSError):
             os.unlink(name)
+            target.parent.rmdir()  # where it was removed, to save a layer has made it again, empty but for that
+        raise
     return distances
 
 
@@ -81,6 +90,8 @@ def _write(path: Path, skins: list[SceneSkin], chunk: Chunk) -> dict[str, Distan
     layer.endTimeCode = chunk.times[-1] if chunk.following is None else chunk.following
     writer = Writer(layer, chunk.target, chunk.options)
     for time in chunk.times:
+        if not path.exists():
+            raise SceneError(f"{path.parent}: has been removed; expected it for as long as the bake runs")
         for skin in skins:
             writer.write(skin, time)
     if chunk.following is not None:
@@ -94,9 +105,9 @@ def _write(path: Path, skins: list[SceneSkin], chunk: Chunk) -> dict[str, Distan
 def _scene(chunk: Chunk) -> Scene:
     """Opened once a bake. Files that have changed since the last bake are read again."""
     if getattr(_kept, "bake", None) != chunk.bake:
-        _kept.scene = None  # lets go of what only it holds
-        scene = Scene(chunk.source)
-        scene.stage.Reload()
-        _kept.scene, _kept.bake = Scene(scene.stage), chunk.bake
+        with _opening:
+            stage = open_stage(chunk.source)
+            stage.Reload()
+            _kept.scene, _kept.bake = Scene(stage), chunk.bake
     kept: Scene = _kept.scene
     return kept

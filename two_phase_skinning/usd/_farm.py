@@ -13,6 +13,7 @@ from two_phase_skinning.usd._chunk import Build, Chunk, bake_chunk, build
 from two_phase_skinning.usd._clips import stitch
 from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._options import Distance, Options
+from two_phase_skinning.usd._skin import SceneSkin
 
 MOST_FRAMES = 50
 CHUNKS_EACH_THREAD = 4
@@ -22,13 +23,13 @@ SECONDS_TO_CONNECT = 30
 def bake_on_workers(
     scheduler: str,
     source: str,
-    paths: Sequence[str],
+    skins: Sequence[SceneSkin],
     times: Sequence[float],
     options: Options,
     folder: Path,
     progress: Callable[[int, int], None],
 ) -> tuple[list[Path], dict[str, Distance]]:
-    """All of the prims at all of the times: the layers that bring in the workers' files, and the distances.
+    """All of the skins at all of the times: the layers that bring in the workers' files, and the distances.
 
     Raises SceneError where no worker is there, or what a worker raised.
     """
@@ -37,7 +38,7 @@ def bake_on_workers(
         what = Chunk(
             bake=uuid.uuid4().hex,
             source=os.path.realpath(source),
-            paths=tuple(paths),
+            paths=tuple(skin.path for skin in skins),
             times=(),
             following=None,
             options=replace(options, threads=options.threads or 1),
@@ -50,13 +51,19 @@ def bake_on_workers(
         client.close()
     for left in folder.glob(".*"):  # by workers that died
         left.unlink()
-    roots = sorted({"/" + path.split("/")[1] for path in paths})
-    layers = stitch(folder, [Path(chunk.target) for chunk in chunks], roots, times[0], times[-1])
+    roots = {_root(skin.prim) for skin in skins}
+    layers = stitch(folder, [Path(chunk.target) for chunk in chunks], sorted(roots, key=str), times[0], times[-1])
     distances: dict[str, Distance] = {}
     for part in done:
         for path, distance in part.items():
             distances.setdefault(path, Distance()).merge(distance)
     return layers, distances
+
+
+def _root(prim: Any) -> Any:
+    while not prim.GetParent().IsPseudoRoot():
+        prim = prim.GetParent()
+    return prim
 
 
 def _divided(what: Chunk, times: Sequence[float], folder: Path, threads: int) -> list[Chunk]:
