@@ -38,6 +38,9 @@ def make_scene(path: Path, frames: int, vertices: int) -> None:
     skeleton.CreateBindTransformsAttr(
         Vt.Matrix4dArray([Gf.Matrix4d().SetTranslate(Gf.Vec3d(0, n, 0)) for n in range(JOINTS)])
     )
+    skeleton.CreateRestTransformsAttr(
+        Vt.Matrix4dArray([Gf.Matrix4d().SetTranslate(Gf.Vec3d(0, min(n, 1), 0)) for n in range(JOINTS)])
+    )
     animation = UsdSkel.Animation.Define(stage, "/Tail/Moves")
     animation.CreateJointsAttr(names)
     animation.CreateTranslationsAttr(Vt.Vec3fArray([Gf.Vec3f(0, min(n, 1), 0) for n in range(JOINTS)]))

@@ -169,6 +169,13 @@ def quaternions(stage: Usd.Stage) -> None:
         bind(add_mesh(stage, f"/Man/{normals}", normals=normals).GetPrim(), 40)
 
 
+def stretched(stage: Usd.Stage) -> None:
+    """Scale with dual quaternions, whose stretch is about the origin of skel space."""
+    root = character(stage, scaled=True)
+    UsdSkel.BindingAPI(root).CreateSkinningMethodAttr(UsdSkel.Tokens.dualQuaternion)
+    bind(add_mesh(stage, "/Man/Skin").GetPrim(), 40).CreateGeomBindTransformAttr(matrix_of((1, 0, 2), 40, 1.5))
+
+
 def rigid(stage: Usd.Stage) -> None:
     """Constant influences, of one joint and of two, for what has points and what has none."""
     character(stage)
@@ -299,6 +306,7 @@ SCENES: dict[str, Callable[[Usd.Stage], None]] = {
         ordered,
         inherited,
         quaternions,
+        stretched,
         rigid,
         kinds,
         shapes,

@@ -65,6 +65,28 @@ def test_nothing_is_skinned_once_more(tmp_path: Path, name: str) -> None:
         np.testing.assert_array_equal(points, stage.GetAttributeAtPath(f"{path}.points").Get(5))
 
 
+def test_boxes_of_particles(tmp_path: Path) -> None:
+    """One width each, one for all, none, and no particles at all."""
+
+    def dust(stage: Usd.Stage) -> None:
+        scenes.character(stage)
+        for name, widths in (("Each", [0.1, 0.2, 0.3, 0.4]), ("All", [0.6]), ("No", []), ("Gone", [])):
+            count = 0 if name == "Gone" else 4
+            points = UsdGeom.Points.Define(stage, f"/Man/{name}")
+            points.CreatePointsAttr(scenes.cloud(count))
+            if widths:
+                points.CreateWidthsAttr(Vt.FloatArray(widths))
+            scenes.bind(points.GetPrim(), count)
+
+    _scene, stage = baked(tmp_path, dust)
+    for name, widths in (("Each", [0.1, 0.2, 0.3, 0.4]), ("All", [0.6]), ("No", [0])):
+        points = points_of(stage, f"/Man/{name}", 5)
+        half = np.array(widths)[:, None] / 2
+        box = stage.GetAttributeAtPath(f"/Man/{name}.extent").Get(5)
+        np.testing.assert_allclose(box, [(points - half).min(axis=0), (points + half).max(axis=0)], atol=1e-6)
+    assert not np.any(stage.GetAttributeAtPath("/Man/Gone.extent").Get(5))
+
+
 def test_only_one_prim(tmp_path: Path) -> None:
     scene, stage = baked(tmp_path, scenes.varying, prims=["/Man/vertex"])
     left = usd.Scene(stage)

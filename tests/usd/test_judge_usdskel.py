@@ -58,6 +58,7 @@ def assert_same(skin: usd.SceneSkin, judge: Usd.Prim, time: float | None) -> set
         ("ordered", 2, {"points", "normals"}),
         ("inherited", 3, {"points", "normals", "transform"}),
         ("quaternions", 2, {"points", "normals"}),
+        ("stretched", 1, {"points", "normals"}),
         ("rigid", 6, {"transform"}),
         ("kinds", 6, {"points"}),
         ("shapes", 3, {"points", "normals"}),

@@ -56,8 +56,9 @@ def moved(points: Points, transform: Matrix) -> Points:
 def moved_normals(normals: Points, transform: Matrix) -> Points:
     """(N, 3) normals through the inverse transpose of a (4, 4) matrix, of unit length; zero ones stay zero."""
     turned = _turned(normals, inverse(transform).T)
-    length = np.sqrt((turned * turned).sum(axis=1, keepdims=True))
-    return np.asarray(turned / np.where(length > 0, length, 1), dtype=np.float32)
+    x, y, z = turned.T
+    length = np.sqrt(x * x + y * y + z * z)
+    return np.asarray(turned / np.where(length > 0, length, 1)[:, None], dtype=np.float32)
 
 
 def inverse(transform: Matrix) -> Matrix:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pxr import Sdf, UsdGeom, Vt
 
 from two_phase_skinning.usd._arrays import Points, time_code, usd_matrix, usd_vectors
@@ -36,8 +34,9 @@ class Writer:
         method, inherited = self.options.method_of(skin), self.options.inherited
         if skin.moves_points:
             points = skin.deform(time, method, inherited, self.options.threads)
-            self._set(skin, "points", TYPES.Point3fArray, time, usd_vectors(points))
-            self._set(skin, "extent", TYPES.Float3Array, time, extent(skin, points, time))
+            values = usd_vectors(points)
+            self._set(skin, "points", TYPES.Point3fArray, time, values)
+            self._set(skin, "extent", TYPES.Float3Array, time, extent(skin, values, time))
             self._compare(skin, time, points)
         if skin.moves_transform:
             transform = skin.transform(time, method, inherited)
@@ -93,15 +92,16 @@ def save(layer: Any, name: object) -> None:
     raise SceneError(f"{name}: cannot be written; expected enough room, and leave to write there")
 
 
-def extent(skin: SceneSkin, points: Points, time: float | None) -> Vt.Vec3fArray:
+def extent(skin: SceneSkin, points: Vt.Vec3fArray, time: float | None) -> Vt.Vec3fArray:
     """The box around points, with the widths of curves and particles."""
+    if not len(points):
+        return Vt.Vec3fArray(2)
     for kind in (UsdGeom.Points, UsdGeom.Curves):
         if skin.prim.IsA(kind):
-            widths = kind(skin.prim).GetWidthsAttr().Get(time_code(time))
-            if widths:
-                return kind.ComputeExtent(usd_vectors(points), widths)
-    return usd_vectors(_box(points))
-
-
-def _box(points: Points) -> NDArray[np.float32]:
-    return np.stack([points.min(axis=0), points.max(axis=0)]) if len(points) else np.zeros((2, 3), np.float32)
+            widths = kind(skin.prim).GetWidthsAttr().Get(time_code(time)) or []
+            if kind is UsdGeom.Points and len(widths) == 1:  # one for all, where OpenUSD asks for one each
+                widths = Vt.FloatArray(len(points), widths)
+            box = kind.ComputeExtent(points, widths) if widths else None
+            if box:
+                return box
+    return UsdGeom.PointBased.ComputeExtent(points)
