@@ -218,6 +218,34 @@ def test_points_without_weights_are_reported_and_stay(tmp_path: Path) -> None:
     np.testing.assert_array_equal(skin.deform(5)[:2], skin.points()[:2])
 
 
+def test_what_is_bound_by_no_weight_stays(tmp_path: Path) -> None:
+    def loose(stage: Usd.Stage) -> None:
+        scenes.character(stage)
+        ball = UsdGeom.Sphere.Define(stage, "/Man/Ball").GetPrim()
+        scenes.bind(ball, 1, width=2, constant=True).GetJointWeightsPrimvar().Set([0, 0])
+
+    _scene, stage = baked(tmp_path, loose)
+    local = UsdGeom.Xformable(stage.GetPrimAtPath("/Man/Ball")).GetLocalTransformation(5)
+    np.testing.assert_array_equal(local, np.eye(4))
+
+
+def test_a_prim_that_is_scaled_to_nothing(tmp_path: Path) -> None:
+    """A way to hide it for some frames."""
+
+    def hidden(stage: Usd.Stage) -> None:
+        scenes.character(stage)
+        mesh = scenes.add_mesh(stage, "/Man/Skin")
+        scenes.bind(mesh.GetPrim(), 40)
+        scale = mesh.AddScaleOp()
+        for time, size in ((1, 1), (4, 1), (5, 0), (9, 0)):
+            scale.Set(Gf.Vec3f(size), time)
+
+    _scene, stage = baked(tmp_path, hidden)
+    for name in ("points", "normals", "extent"):
+        values = [np.array(stage.GetAttributeAtPath(f"/Man/Skin.{name}").Get(time)) for time in range(1, 10)]
+        assert np.isfinite(values).all() and np.abs(values).max() < 10, name
+
+
 MEASURED = """
 import resource, sys
 import numpy as np

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scenes
-from pxr import Gf, Sdf, Usd, UsdSkel, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
 
 from two_phase_skinning import usd
 from two_phase_skinning.command import main
@@ -86,6 +86,11 @@ def test_wrong_arguments(tmp_path: Path, arguments: list[str], words: str) -> No
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
 
+def test_threads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bake", "in.usd", str(tmp_path / "out.usd"), "--threads=-1"]) == 1
+    assert capsys.readouterr().err == "two-phase-skin: threads: -1; expected 0 (choose) or more\n"
+
+
 @pytest.mark.parametrize(
     ("text", "times"),
     [
@@ -133,6 +138,18 @@ def out_of_range(stage: Usd.Stage) -> None:
 def negative(stage: Usd.Stage) -> None:
     primvar = skin_of(stage).GetJointWeightsPrimvar()
     primvar.Set(Vt.FloatArray([-0.5, 1, 0.5] * 40))
+
+
+def negative_and_rigid(stage: Usd.Stage) -> None:
+    scenes.character(stage)
+    ball = UsdGeom.Sphere.Define(stage, "/Man/Ball").GetPrim()
+    scenes.bind(ball, 1, width=1, constant=True).GetJointWeightsPrimvar().Set([-0.5])
+
+
+def endless(stage: Usd.Stage) -> None:
+    skin_of(stage)
+    places = UsdSkel.Animation(stage.GetPrimAtPath("/Man/Moves")).GetTranslationsAttr()
+    places.Set(Vt.Vec3fArray([Gf.Vec3f(float("inf"), 0, 0)] * 4), 9)
 
 
 def unknown_joint(stage: Usd.Stage) -> None:
@@ -195,7 +212,9 @@ WRONG: list[tuple[Callable[[Usd.Stage], None], str]] = [
     (two_sizes, "prim </Man/Skin>: primvars:skel:jointIndices and jointWeights: elementSize 3 and 2, interpolation"),
     (too_few, "prim </Man/Skin>: jointIndices and jointWeights: for 39 points; expected 40"),
     (out_of_range, "prim </Man/Skin>: jointIndices: 4; expected 0..3"),
-    (negative, "prim </Man/Skin>: weights: "),
+    (negative, "prim </Man/Skin>: jointWeights: -0.5; expected 0 or more"),
+    (negative_and_rigid, "prim </Man/Ball>: jointWeights: -0.5; expected 0 or more"),
+    (endless, "prim </Man/Skin>: world: "),
     (unknown_joint, 'prim </Man/Skin>: skel:joints: "hip/arm" has weight; expected a joint of the skeleton'),
     (flat_bind, "prim </Man/Bones>: bind: "),
     (few_binds, "prim </Man/Bones>: "),

@@ -55,15 +55,17 @@ def moved(points: Points, transform: Matrix) -> Points:
 
 def moved_normals(normals: Points, transform: Matrix) -> Points:
     """(N, 3) normals through the inverse transpose of a (4, 4) matrix, of unit length; zero ones stay zero."""
-    turned = _turned(normals, inverse(transform).T)
+    turned = _turned(normals, matrix(inverse(usd_matrix(transform))).T)
     x, y, z = turned.T
     length = np.sqrt(x * x + y * y + z * z)
     return np.asarray(turned / np.where(length > 0, length, 1)[:, None], dtype=np.float32)
 
 
-def inverse(transform: Matrix) -> Matrix:
-    """Of a (4, 4) matrix."""
-    return matrix(usd_matrix(transform).GetInverse())
+def inverse(value: Gf.Matrix4d) -> Gf.Matrix4d:
+    """The inverse; the pseudo-inverse of a matrix that has none, as of a prim that is scaled to nothing."""
+    if value.GetDeterminant() == 0:
+        return Gf.Matrix4d(np.linalg.pinv(np.array(value)).tolist())
+    return value.GetInverse()
 
 
 def _turned(vectors: Points, transform: Matrix) -> NDArray[np.float64]:

@@ -20,6 +20,17 @@ class SceneError(ValueError):
 
 
 @contextmanager
+def errors_at(prim: Any) -> Iterator[None]:
+    """Errors of the core, which name its arguments, become SceneErrors that name the prim too."""
+    try:
+        yield
+    except SceneError:
+        raise
+    except ValueError as error:
+        raise SceneError.at(prim, error) from None
+
+
+@contextmanager
 def refusals(words: str) -> Iterator[None]:
     """Errors that OpenUSD raises become SceneErrors: words, and OpenUSD's first reason."""
     try:

@@ -58,6 +58,9 @@ def influences(prim: Any, query: Any, order: NDArray[np.int64], time: float | No
     if len(joints) != len(weights) or len(joints) % width:
         words = f"{len(joints)} jointIndices, {len(weights)} jointWeights; expected as many, {width} for each point"
         raise SceneError.at(prim, words)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise SceneError.at(prim, f"jointWeights: {weights[bad][0]}; expected 0 or more")
     used = weights != 0
     wrong = used & ((joints < 0) | (joints >= len(order)))
     if wrong.any():

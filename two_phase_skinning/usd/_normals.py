@@ -75,12 +75,12 @@ def usdskel_normals(
     normals: (N, 3) in the prim's space, with an entry each in rows; method: a token of UsdSkel.
     """
     # The inverse transpose, transposed once more for its row vectors, is the plain inverse.
-    inverses = np.linalg.inv(skinning_matrices(world, bind)[:, :3, :3])
+    inverses = [Gf.Matrix3d(m.tolist()).GetInverse() for m in skinning_matrices(world, bind)[:, :3, :3]]
     values = usd_vectors(normals)
     UsdSkel.SkinNormals(
         method,
-        Gf.Matrix3d(np.linalg.inv(geom_bind[:3, :3]).tolist()),
-        Vt.Matrix3dArray.FromNumpy(np.ascontiguousarray(inverses)),
+        Gf.Matrix3d(geom_bind[:3, :3].tolist()).GetInverse(),
+        Vt.Matrix3dArray(inverses),
         Vt.IntArray.FromNumpy(rows.joints.astype(np.int32).ravel()),
         Vt.FloatArray.FromNumpy(rows.weights.ravel()),
         rows.joints.shape[1],

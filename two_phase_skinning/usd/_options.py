@@ -39,6 +39,8 @@ class Options:
             value = getattr(self, name)
             if value not in choices and not (name == "compare" and value is None):
                 raise SceneError(f"{name}: {value!r}; expected one of {', '.join(choices)}")
+        if self.threads < 0:
+            raise SceneError(f"threads: {self.threads}; expected 0 (choose) or more")
         if self.normals == "usdskel" and self.method == "two_phase":
             raise SceneError('normals: "usdskel" with method "two_phase"; expected linear, dual_quaternion or scene')
 

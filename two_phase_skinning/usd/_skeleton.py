@@ -10,7 +10,7 @@ from pxr import UsdSkel
 
 from two_phase_skinning import Skeleton
 from two_phase_skinning.usd._arrays import matrices, time_code
-from two_phase_skinning.usd._errors import SceneError
+from two_phase_skinning.usd._errors import SceneError, errors_at
 
 
 class SceneSkeleton:
@@ -39,10 +39,8 @@ class SceneSkeleton:
         if len(bind) != len(names):
             raise SceneError.at(self.prim, f"{len(bind)} bindTransforms; expected {len(names)}, one for each joint")
         parents = np.array(self.query.GetTopology().GetParentIndices(), dtype=np.int64)
-        try:
+        with errors_at(self.prim):
             return Skeleton(parents, bind, names=names)
-        except ValueError as error:
-            raise SceneError.at(self.prim, error) from None
 
     @property
     def path(self) -> str:

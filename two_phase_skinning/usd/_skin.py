@@ -11,8 +11,8 @@ from pxr import Usd, UsdGeom, UsdSkel
 from two_phase_skinning import Skin, skinning_matrices
 from two_phase_skinning._skeleton import Inherited
 from two_phase_skinning._skin import Method
-from two_phase_skinning.usd._arrays import Points, matrix, moved, moved_normals, time_code, usd_matrix, vectors
-from two_phase_skinning.usd._errors import SceneError
+from two_phase_skinning.usd._arrays import Points, inverse, matrix, moved, moved_normals, time_code, usd_matrix, vectors
+from two_phase_skinning.usd._errors import SceneError, errors_at
 from two_phase_skinning.usd._influences import Influences, check_binding, influences, joint_order
 from two_phase_skinning.usd._normals import Normals, usdskel_normals
 from two_phase_skinning.usd._shapes import Shapes
@@ -94,7 +94,7 @@ class SceneSkin:
 
     def to_prim(self, time: float | None = None) -> NDArray[np.float64]:
         """(4, 4), from skel space to the prim's space."""
-        return matrix(self._to_world(self.skeleton.prim, time) * self._to_world(self.prim, time).GetInverse())
+        return matrix(self._to_world(self.skeleton.prim, time) * inverse(self._to_world(self.prim, time)))
 
     def _to_world(self, prim: Any, time: float | None) -> Any:
         self._xforms.SetTime(time_code(time))
@@ -156,10 +156,8 @@ class SceneSkin:
         if len(rows.joints) != len(points):
             words = f"jointIndices and jointWeights: for {len(rows.joints)} points; expected {len(points)}"
             raise SceneError.at(self.prim, words)
-        try:
+        with errors_at(self.prim):
             return Skin(points, rows, self.skeleton.skeleton, normals)
-        except ValueError as error:
-            raise SceneError.at(self.prim, error) from None
 
     def _points_vary(self) -> bool:
         attributes = UsdGeom.PointBased(self.prim).GetPointsAttr(), self.query.GetGeomBindTransformAttr()
@@ -186,7 +184,8 @@ class SceneSkin:
         skin = self.bound(time)
         if points is not None and len(points) != len(skin):
             raise SceneError.at(self.prim, f"{len(points)} points at time {time}; expected {len(skin)}, as are bound")
-        deformed = skin.deform(world, method or self.method, inherited, points, threads=threads)
+        with errors_at(self.prim):
+            deformed = skin.deform(world, method or self.method, inherited, points, threads=threads)
         return moved(deformed, self.to_prim(time))
 
     def transform(
@@ -199,17 +198,20 @@ class SceneSkin:
         """
         if not self.moves_transform:
             raise SceneError.at(self.prim, "it does not move as a whole; see moves_points and moves_transform")
-        whole = usd_matrix(self._whole(time, method or self.method, inherited))
+        with errors_at(self.prim):
+            whole = usd_matrix(self._whole(time, method or self.method, inherited))
         geom_bind, to_world = self.query.GetGeomBindTransform(time_code(time)), self._to_world(self.skeleton.prim, time)
         moved_to = geom_bind * whole * to_world
         if not UsdGeom.Xformable(self.prim).GetResetXformStack():
-            moved_to *= self._xforms.GetParentToWorldTransform(self.prim).GetInverse()
+            moved_to *= inverse(self._xforms.GetParentToWorldTransform(self.prim))
         return matrix(moved_to)
 
     def _whole(self, time: float | None, method: Method, inherited: Inherited) -> NDArray[np.float64]:
         """(4, 4), in skel space. On one joint all methods are linear; linear ones are blended in float64."""
         world = self.skeleton.pose(time)
         joints, weights = (part[0] for part in self.influences(time))
+        if not weights.any():
+            return np.eye(4)
         if method == "linear" or np.count_nonzero(weights) == 1:
             matrices = skinning_matrices(world, self.skeleton.skeleton.bind)[joints]
             shares = weights / weights.sum(dtype=np.float64)
@@ -242,7 +244,9 @@ class SceneSkin:
             rows, bind = self.influences(time).of(vertices), self.skeleton.skeleton.bind
             turned = usdskel_normals(normals, self.geom_bind(time), world, bind, rows, self._token(method))
             return moved_normals(turned, self.to_prim(time))
-        turned = self._bound_normals(self.normals, time).deform_normals(world, method, inherited, threads=threads)
+        skin = self._bound_normals(self.normals, time)
+        with errors_at(self.prim):
+            turned = skin.deform_normals(world, method, inherited, threads=threads)
         to_prim = self.to_prim(time)
         return turned if np.array_equal(to_prim, np.eye(4)) else moved_normals(turned, to_prim)
 
