@@ -255,13 +255,23 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform ==
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no getrusage on Windows")
-def test_memory_does_not_grow_with_the_frames(tmp_path: Path) -> None:
-    def big(stage: Usd.Stage) -> None:
-        scenes.character(stage)
-        scenes.bind(scenes.add_mesh(stage, "/Man/Skin", 40000, normals="none").GetPrim(), 40000)
+def big(stage: Usd.Stage) -> None:
+    scenes.character(stage)
+    scenes.bind(scenes.add_mesh(stage, "/Man/Skin", 40000, normals="none").GetPrim(), 40000)
 
-    source = scenes.make(tmp_path, big, ".usdc")
+
+def cast(stage: Usd.Stage) -> None:
+    """As many points, in forty characters that are not alike."""
+    for seed in range(40):
+        scenes.character(stage, f"/Man{seed}")
+        mesh = scenes.add_mesh(stage, f"/Man{seed}/Skin", 1000, normals="none")
+        scenes.bind(mesh.GetPrim(), 1000, seed=seed)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no getrusage on Windows")
+@pytest.mark.parametrize("scene", [big, cast])
+def test_memory_does_not_grow_with_the_frames(tmp_path: Path, scene: Any) -> None:
+    source = scenes.make(tmp_path, scene, ".usdc")
     peaks = []
     for frames in (80, 320):
         run = [sys.executable, "-P", "-c", MEASURED, source, tmp_path / "baked.usd", str(frames)]
