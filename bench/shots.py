@@ -83,7 +83,7 @@ def where_it_goes(source: Path, target: Path, frames: int) -> None:
     stats = pstats.Stats(profile)
     whole = stats.total_tt
     for (file, _line, name), (_calls, _primitive, _own, seconds, _callers) in stats.stats.items():
-        if name in PARTS and os.sep + "usd" + os.sep in file:
+        if name in PARTS and Path(file).parent.name == "usd":
             print(f"  of one process with one thread, {name}: {100 * seconds / whole:.0f} %")
 
 
