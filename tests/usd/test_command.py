@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
 
 from two_phase_skinning import usd
 from two_phase_skinning.command import main
+from two_phase_skinning.command._progress import SECONDS_BETWEEN, Progress, clock
 
 COMMAND = [sys.executable, "-P", "-m", "two_phase_skinning"]
 
@@ -69,6 +72,26 @@ def test_progress(tmp_path: Path) -> None:
     done = run("bake", source, tmp_path / "baked.usd", "--frames", "1:5", "--progress")
     assert done.returncode == 0
     assert done.stderr.splitlines()[-1].rstrip() == "[" + "#" * 30 + "] 5/5 frames, 0:00 left"
+
+
+def test_progress_says_how_long_it_will_take() -> None:
+    stream = io.StringIO()
+    progress = Progress(True, stream)
+    time.sleep(2 * SECONDS_BETWEEN)
+    progress(1, 40)  # the other 39 take at least 39 times as long
+    drawn = re.fullmatch(r"\r\[\.{30}\] 1/40 frames, (\d+):(\d\d) left ", stream.getvalue())
+    assert drawn
+    minutes, seconds = drawn.groups()
+    assert 60 * int(minutes) + int(seconds) >= round(39 * 2 * SECONDS_BETWEEN)
+    progress(2, 40)  # at once: not drawn
+    assert stream.getvalue().count("frames") == 1
+    progress(40, 40)
+    assert stream.getvalue().endswith("] 40/40 frames, 0:00 left ")
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3725, "1:02:05"), (360000, "100:00:00")])
+def test_time_left(seconds: float, text: str) -> None:
+    assert clock(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -272,6 +295,7 @@ def test_wrong_files_and_prims(tmp_path: Path, source: str, target: str, argumen
 LIMITED = """
 import resource, signal, sys
 from two_phase_skinning.command import main
+from two_phase_skinning.command._progress import SECONDS_BETWEEN, Progress, clock
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 sys.exit(main(sys.argv[2:]))

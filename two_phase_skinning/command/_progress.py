@@ -27,7 +27,7 @@ class Progress:
         left = (now - self._start) / done * (total - done) if done else 0.0
         filled = WIDTH * done // total
         bar = "#" * filled + "." * (WIDTH - filled)
-        self._stream.write(f"\r[{bar}] {done}/{total} frames, {_clock(left)} left ")
+        self._stream.write(f"\r[{bar}] {done}/{total} frames, {clock(left)} left ")
         self._stream.flush()
         self._drawn = True
 
@@ -38,7 +38,8 @@ class Progress:
             self._stream.flush()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """As 0:07, 12:34 or 1:23:45."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
