@@ -35,7 +35,7 @@ soak:           ## random edits of a Rigify character in Blender: SOAK_STEPS=100
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender
-	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py
 	@python="$$($(SETUP) package)" && "$$python" -P fuzz/binding.py --replay fuzz/corpus/binding.txt
 
 test-blender:   ## the tests in real Blender, without a window
@@ -79,7 +79,7 @@ test-wheel:     ## the numeric tests with this system's wheel of build/wheels
 	@python="$$(tools/venv.sh wheel "3.13 3.11" -r requirements/test.txt -r requirements/wheel.txt)" && \
 	"$$python" -m pip --disable-pip-version-check install -q --no-index --no-deps --force-reinstall \
 		--find-links build/wheels two-phase-skinning && \
-	"$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py \
+	"$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py \
 		--ignore tests/numeric/test_instructions.py  # it counts those of one compiler
 
 # the wheels' compiler and options, on systems that are not this one

@@ -17,12 +17,13 @@ def name(package: Package, target: Target) -> str:
 
 
 def pack(package: Package, target: Target, module: Path, folder: Path) -> Path:
-    contents = {f"{package.import_name}/{path.name}": path.read_bytes() for path in package.python_files()}
+    contents = {name: path.read_bytes() for name, path in package.python_files().items()}
     contents[f"{package.import_name}/{target.module}"] = module.read_bytes()
     information = f"{package.distribution}-{package.version}.dist-info"
     contents[f"{information}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     contents[f"{information}/METADATA"] = package.metadata.encode()
     contents[f"{information}/WHEEL"] = _wheel_file(target)
+    contents[f"{information}/entry_points.txt"] = _entry_points(package).encode()
     contents[f"{information}/top_level.txt"] = f"{package.import_name}\n".encode()
     contents[f"{information}/RECORD"] = _record(contents, f"{information}/RECORD")
     folder.mkdir(parents=True, exist_ok=True)
@@ -34,6 +35,11 @@ def pack(package: Package, target: Target, module: Path, folder: Path) -> Path:
 def _wheel_file(target: Target) -> bytes:
     lines = ["Wheel-Version: 1.0", "Generator: two-phase-skinning", "Root-Is-Purelib: false"]
     return "\n".join([*lines, f"Tag: {PYTHON_TAG}-{target.wheel_tag}", ""]).encode()
+
+
+def _entry_points(package: Package) -> str:
+    groups = [[f"[{group}]", *lines, ""] for group, lines in sorted(package.entry_points.items())]
+    return "\n".join(line for group in groups for line in group)
 
 
 def _record(contents: dict[str, bytes], itself: str) -> bytes:

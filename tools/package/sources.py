@@ -19,6 +19,8 @@ class Package:
         self.version = metadata.version
         self.distribution = metadata.name.replace("-", "_")
         self.import_name = self.extension.name.partition(".")[0]
+        self.packages = distribution.packages
+        self.entry_points = distribution.entry_points
         text = io.StringIO()
         metadata.write_pkg_file(text)
         self.metadata = text.getvalue()
@@ -35,6 +37,9 @@ class Package:
         arguments = list(self.extension.extra_compile_args)
         return arguments[: arguments.index("-isystem")]
 
-    def python_files(self) -> list[Path]:
-        folder = ROOT / self.import_name
-        return sorted(path for path in folder.iterdir() if path.suffix in (".py", ".pyi") or path.name == "py.typed")
+    def python_files(self) -> dict[str, Path]:
+        """By their names in a wheel, those of the packages within the package too."""
+        folders = [ROOT.joinpath(*name.split(".")) for name in self.packages]
+        found = sorted(path for folder in folders for path in folder.iterdir())
+        wanted = [path for path in found if path.suffix in (".py", ".pyi") or path.name == "py.typed"]
+        return {path.relative_to(ROOT).as_posix(): path for path in wanted}
