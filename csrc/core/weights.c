@@ -85,7 +85,7 @@ static int64_t canonical_row(entry *row, int64_t count, int normalised)
     return kept;
 }
 
-void tps_canonical_rows(const tps_mesh *mesh, rows *r)
+void tps_canonical_rows(const tps_mesh *mesh, weight_rows *r)
 {
     int64_t written = 0;
     r->start[0] = 0;

@@ -22,8 +22,8 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=_core.kernels())
 def with_kernel(skin: tps.Skin, kernel: int) -> tps.Skin:
     """The same skin, deformed by another kernel."""
     other = copy(skin)
-    points, normals, start, joints, weights = _core.skin_arrays(skin._core)
-    other._core = _core.skin(points, normals, start, joints, weights, len(skin.skeleton), True, kernel)
+    core = skin._core
+    other._core = _core.Skin(skin.skeleton._core, core.points(), core.normals(), *core.weights(), True, kernel)
     return other
 
 
@@ -62,9 +62,8 @@ def test_results_agree_with_the_best_kernels(kernel: int, method: str) -> None:
 
 def test_a_kernel_that_is_not_there() -> None:
     skin = skin_of(make_rig(0))
-    points, normals, start, joints, weights = _core.skin_arrays(skin._core)
     with pytest.raises(ValueError, match=r"^kernel: 99; expected one that this machine has"):
-        _core.skin(points, normals, start, joints, weights, len(skin.skeleton), True, 99)
+        with_kernel(skin, 99)
 
 
 def test_build_info_says_what_runs() -> None:

@@ -45,6 +45,12 @@ def _older() -> Path:
     text, count = re.subn(r'(?m)^version = ".*"$', f'version = "{OLD}"', manifest.read_text(encoding="utf-8"))
     assert count == 1
     manifest.write_text(text, encoding="utf-8")
+    header = tree / "csrc" / "core" / "tps.h"
+    text = header.read_text(encoding="utf-8")
+    for part, number in zip(("MAJOR", "MINOR", "PATCH"), OLD.split("."), strict=True):
+        text, count = re.subn(rf"(#define TPS_VERSION_{part}) \d+", rf"\1 {number}", text)
+        assert count == 1
+    header.write_text(text, encoding="utf-8")
     build = [sys.executable, tree / "tools/package/produce.py", "--blender", bpy_folder(), "--platform", "linux-x64"]
     done = subprocess.run(build, cwd=tree, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
