@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 NEW = tomllib.loads((ROOT / "addon" / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
 OLD = "0.0.1"
 FOLDERS = ("addon", "csrc", "tools", "two_phase_skinning", "requirements")
-FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "docs/python.md")
 
 
 class Archives:
@@ -40,7 +40,8 @@ def _older() -> Path:
     for name in FOLDERS:
         shutil.copytree(ROOT / name, tree / name, dirs_exist_ok=True, ignore=unwanted)
     for name in FILES:
-        shutil.copy(ROOT / name, tree)
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
     manifest = tree / "addon" / "blender_manifest.toml"
     text, count = re.subn(r'(?m)^version = ".*"$', f'version = "{OLD}"', manifest.read_text(encoding="utf-8"))
     assert count == 1
