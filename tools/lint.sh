@@ -12,7 +12,7 @@ run() {
 
 run "$bin/ruff" check .
 run "$bin/ruff" format --check .
-run "$bin/mypy" --strict two_phase_skinning
+run "$bin/mypy" --strict two_phase_skinning tests/numeric/*.py
 run "$bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
 run "$bin/clang-format" --dry-run --Werror \
     $(git ls-files --cached --others --exclude-standard csrc tests/core fuzz examples | grep -E '\.(c|h|inl)$')

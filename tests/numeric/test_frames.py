@@ -26,7 +26,7 @@ def worlds() -> NDArray[np.float64]:
 
 
 @each_inherited
-def test_separation(inherited: str) -> None:
+def test_separation(inherited: tps.AnyInherited) -> None:
     world = worlds()
     skeleton = skeleton_of(RIG)
     many = skeleton.separate(world, inherited=inherited)
@@ -41,7 +41,7 @@ def test_separation(inherited: str) -> None:
 @each_method
 @each_inherited
 @pytest.mark.parametrize("threads", [0, 1, 2, 3])
-def test_deform(method: str, inherited: str, threads: int) -> None:
+def test_deform(method: tps.AnyMethod, inherited: tps.AnyInherited, threads: int) -> None:
     world = worlds()
     skin = skin_of(RIG)
     many = skin.deform(world, method=method, inherited=inherited, threads=threads)
@@ -74,7 +74,7 @@ def test_deform_with_options(options: dict[str, Any]) -> None:
 
 
 @each_method
-def test_normals_and_matrices(method: str) -> None:
+def test_normals_and_matrices(method: tps.AnyMethod) -> None:
     world = worlds()
     skin = skin_of(RIG, normals=RIG.normals)
     normals, matrices = skin.deform_normals(world, method=method), skin.matrices(world, method=method)

@@ -77,7 +77,7 @@ def measure() -> tuple[dict[str, str], dict[str, float]]:
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 @pytest.mark.skipif("clang" in tps.build_info()["compiler"].lower(), reason="the ceilings are GCC's")
 @pytest.mark.parametrize("method", METHODS)
-def test_instructions_a_vertex(method: str) -> None:
+def test_instructions_a_vertex(method: tps.AnyMethod) -> None:
     build, costs = measure()
     if build["kernel"] not in MEASURED:
         pytest.skip(f"no ceiling for the kernel {build['kernel']}")

@@ -66,15 +66,15 @@ COMMON = {
     "threads": 1,
     "space": np.eye(4),
 }
-RESULTS = {
+RESULTS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "Skin.deform": (SKIN.deform, (V, 3)),
     "Skin.deform_with_normals": (SKIN.deform_with_normals, (V, 3)),
     "Skin.deform_normals": (SKIN.deform_normals, (V, 3)),
     "Skin.matrices": (SKIN.matrices, (V, 3, 4)),
     "Skin.inverse_matrices": (SKIN.inverse_matrices, (V, 3, 4)),
 }
-for name, (function, _) in RESULTS.items():
-    GOOD[name] = (function, dict(COMMON))
+for name, (result_of, _) in RESULTS.items():
+    GOOD[name] = (result_of, dict(COMMON))
 for name in ("Skin.deform", "Skin.deform_with_normals"):
     GOOD[name][1]["points"] = RIG.points
 GOOD["deform_many"] = (
@@ -243,8 +243,8 @@ def bad_weights() -> Iterator[tuple[Any, Any]]:
     count = len(indices)
     assert 2 < count < 100
     ends = ((0, 1), (0, -1), (-1, count + 1), (-1, count - 1), (-1, 2**40))
-    for index, wrong_start in (*ends, (2, count), (3, -5), (1, 2**62)):
-        yield (changed(indptr.astype(np.int64), index, wrong_start), indices, weights), ValueError
+    for place, wrong_start in (*ends, (2, count), (3, -5), (1, 2**62)):
+        yield (changed(indptr.astype(np.int64), place, wrong_start), indices, weights), ValueError
     yield (indptr[:-1], indices, weights), ValueError
     yield (np.append(indptr, count), indices, weights), ValueError
     yield (indptr[None], indices, weights), ValueError
@@ -285,6 +285,7 @@ def bad_weights() -> Iterator[tuple[Any, Any]]:
 
 
 def bad_joints(named: bool) -> Iterator[tuple[Any, Any]]:
+    value: Any
     for value in (-1, -J, J, J + 1, 2**31, 2**32, 2**63, 2**70, -(2**70)):
         yield value, (ValueError, OverflowError) if abs(value) >= 2**63 else ValueError
     for value in (1.0, None, [1], 1j, np.float64(1), b"1", True, np.True_):
@@ -319,6 +320,7 @@ def bad_outs(shape: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
 
 
 def bad_names(allowed: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    value: Any
     for value in ("", "lbs", allowed[0].upper(), allowed[0] + " ", allowed[0] + "\0", "é", "x" * 10000, "\ud800"):
         yield value, ValueError
     for value in (None, 1, b"after", ["after"], True):
@@ -601,6 +603,7 @@ def test_two_outputs_of_which_one_is_bad() -> None:
     block = np.full((2 * V - 1, 3), 7, np.float32)
     with pytest.raises(ValueError, match=r"^normals_out: shares memory with another argument"):
         SKIN.deform_with_normals(RIG.world, out=block[:V], normals_out=block[V - 1 :])
+    bad: Any
     for bad in (np.full((V + 1, 3), 7, np.float32), np.full((V, 3), 7, np.float64)):
         with pytest.raises((TypeError, ValueError), match=r"^normals_out: "):
             SKIN.deform_with_normals(RIG.world, out=block[:V], normals_out=bad)

@@ -59,7 +59,7 @@ def shaded(names: dict[str, np.ndarray], vertex: int, weights: list[float]) -> n
     w, u = r[0], r[1:]
     bent = moved[:3] + 2 * np.cross(u, np.cross(u, moved[:3]) + w * moved[:3])
     bent += 2 * (w * d[1:] - d[0] * u + np.cross(u, d[1:]))
-    return np.tensordot(weights, names["inherited"], 1) @ np.append(bent, 1)
+    return np.asarray(np.tensordot(weights, names["inherited"], 1) @ np.append(bent, 1))
 
 
 def test_docstrings_name_no_file_that_is_not_installed() -> None:
