@@ -213,7 +213,7 @@ class Binding:
         if not np.isfinite(world).all():
             joint = int(np.argmin(np.isfinite(world).all(axis=(1, 2))))
             text = rpt_('The pose of bone "{bone}" has a number that is not finite: clear its transforms')
-            return text.format(bone=self._joints.skeleton.names[joint])
+            return text.format(bone=self._joints.names[joint])
         self._pose = world, settings.inherited
         blend = stages.blend(self.object, live, self._bound_to[1])
         per_vertex = state == stack.MOVED or mesh.is_editmode

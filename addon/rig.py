@@ -75,6 +75,8 @@ class Joints:
         self.first[self.bones] = np.arange(len(self.bones))
         self._own = self.first.copy()
         self.first[self.segmented] = len(self.bones) + np.cumsum([0, *self.counts])[:-1]
+        segments = np.repeat(np.array(self.segmented, np.int64), self.counts)
+        self.names = [rig.names[bone] for bone in (*self.bones, *segments)]  # of the bone that each joint belongs to
         self.skeleton = self._skeleton(rig, armature)
         self.associated = self._associated(rig)
 
@@ -99,7 +101,6 @@ class Joints:
             np.concatenate([parents, owners]),
             np.concatenate([rest, rest[owners] @ self._segments(rig, armature, rest=True)]),
             inherits=np.concatenate([inherits, passes_on[owners]]),
-            names=[rig.names[bone] for bone in self.bones] + [rig.names[self.bones[owner]] for owner in owners],
         )
 
     def _associated(self, rig):

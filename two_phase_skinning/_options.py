@@ -51,7 +51,8 @@ class PoseOptions(TypedDict, total=False):
     threads: int
     """How many at most; 0 chooses, by the work and the processors that the process may use. Never changes a result."""
     out: Float32Array | None
-    """Written, and returned, in place of a new array: float32, C-contiguous, of the result's shape."""
+    """Written, and returned, in place of a new array: float32, C-contiguous, of the result's shape. With NumPy 2.1 and
+    newer also what offers its memory by DLPack."""
 
 
 class DeformOptions(PoseOptions, total=False):

@@ -76,6 +76,8 @@ def test_every_array_in_every_way(way: str) -> None:
 def test_dlpack_out() -> None:
     room = np.zeros(RIG.points.shape, np.float32)
     out: Any = OnlyDLPack(room)
+    if not np.from_dlpack(out).flags.writeable:
+        pytest.skip("NumPy before 2.1 reads from DLPack only")
     assert SKIN.deform(RIG.world, out=out) is out
     np.testing.assert_array_equal(room, SKIN.deform(RIG.world))
 
