@@ -29,17 +29,27 @@ from two_phase_skinning._core import (
     world_from_skinning,
 )
 from two_phase_skinning._core import version as __version__
-from two_phase_skinning._options import AnyInherited, AnyMethod, DeformOptions, Inherited, Method
+from two_phase_skinning._options import (
+    AnyInherited,
+    AnyMethod,
+    AnyNormalRule,
+    DeformOptions,
+    Inherited,
+    Method,
+    NormalRule,
+)
 from two_phase_skinning._skeleton import Separation, Skeleton
 from two_phase_skinning._skin import Skin, deform_many
 
 __all__ = [
     "AnyInherited",
     "AnyMethod",
+    "AnyNormalRule",
     "BuildInfo",
     "DeformOptions",
     "Inherited",
     "Method",
+    "NormalRule",
     "Separation",
     "Skeleton",
     "Skin",

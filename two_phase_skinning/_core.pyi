@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, Literal, final
 
 from numpy.typing import ArrayLike
 
@@ -44,7 +44,7 @@ class Skin:
         row_start: ArrayLike,
         joints: ArrayLike,
         weights: ArrayLike,
-        normalised: bool,
+        row_sum: Literal["one", "kept", "given"],
         kernel: int = 0,
     ) -> Skin: ...
     def points(self) -> Float32Array: ...

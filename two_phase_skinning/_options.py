@@ -28,8 +28,18 @@ class Inherited(StrEnum):
     """Before the bend: it shapes the descendants."""
 
 
+class NormalRule(StrEnum):
+    """What a deformed normal is. Wherever one is wanted, its name will do."""
+
+    SURFACE = "surface"
+    """That of the deformed surface: by the inverse transpose of each linear blend."""
+    JOINTS = "joints"
+    """A blend of the joints' inverse transposes, as UsdSkel has it."""
+
+
 AnyMethod: TypeAlias = Method | Literal["two_phase", "linear", "dual_quaternion"]
 AnyInherited: TypeAlias = Inherited | Literal["after", "before"]
+AnyNormalRule: TypeAlias = NormalRule | Literal["surface", "joints"]
 
 
 class PoseOptions(TypedDict, total=False):
@@ -62,6 +72,13 @@ class DeformOptions(PoseOptions, total=False):
     """(F, V, 3): deform these in place of the points at rest, such as shape keys."""
     offsets: bool
     """True: how far each point moves, in place of where it goes to."""
+
+
+class NormalOptions(PoseOptions, total=False):
+    """Options of Skin.deform_normals."""
+
+    rule: AnyNormalRule
+    """"surface", or "joints", with the methods "linear" and "dual_quaternion" and no options but out and threads."""
 
 
 class BothOptions(PoseOptions, total=False):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from functools import cached_property
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from two_phase_skinning import _core
 from two_phase_skinning._arrays import BoolArray, Float32Array, Float64Array, IntArray, affine, as_array
-from two_phase_skinning._options import AnyInherited, AnyMethod, BothOptions, DeformOptions, PoseOptions
+from two_phase_skinning._normals import blend_of_joints, check_rule
+from two_phase_skinning._options import AnyInherited, AnyMethod, BothOptions, DeformOptions, NormalOptions, PoseOptions
 from two_phase_skinning._skeleton import Skeleton
 from two_phase_skinning._weights import compressed_rows
 
@@ -29,8 +31,10 @@ class Skin:
     - a scipy.sparse matrix of shape (V, J).
 
     Weights are scaled to a sum of 1 for each vertex; joints that come twice are summed; a vertex without weights stays
-    where it is. geom_bind: (4, 4), takes points and normals into the space of the bind matrices, as UsdSkel's
-    geomBindTransform does; results are in that space. Everything is copied.
+    where it is. normalise: False: sums stay what they are, as UsdSkel takes them; what is blended linearly is then
+    scaled by them, about the origin of the points' space, and what is blended rigidly is not.
+    geom_bind: (4, 4), takes points and normals into the space of the bind matrices, as UsdSkel's geomBindTransform
+    does; results are in that space. Everything is copied.
 
     Raises TypeError or ValueError naming the argument: wrong dtype or shape, a joint out of range, a negative weight, a
     number that is not finite. A skin does not change once made; threads may share it. It can be pickled.
@@ -43,6 +47,7 @@ class Skin:
         skeleton: Skeleton,
         normals: ArrayLike | None = None,
         geom_bind: ArrayLike | None = None,
+        normalise: bool = True,
     ) -> None:
         if not isinstance(skeleton, Skeleton):
             raise TypeError(f"skeleton: {type(skeleton).__name__}; expected a Skeleton")
@@ -52,9 +57,13 @@ class Skin:
         rows = compressed_rows(weights, len(points), len(skeleton), skeleton._number)
         self._skeleton = skeleton
         self._geom_bind = None if geom_bind is None else affine(geom_bind, "geom_bind")
-        bound = _core.Skin(skeleton._core, points, normals, *rows, False)
+        if not isinstance(normalise, bool | np.bool_):
+            raise TypeError(f"normalise: {normalise!r}; expected True or False")
+        self._normalised = bool(normalise)
+        row_sum: Literal["one", "given"] = "one" if normalise else "given"
+        bound = _core.Skin(skeleton._core, points, normals, *rows, row_sum)
         if self._geom_bind is not None:  # what is bound was checked; now it goes where it belongs
-            bound = _core.Skin(skeleton._core, self._moved(points), self._turned(normals), *rows, False)
+            bound = _core.Skin(skeleton._core, self._moved(points), self._turned(normals), *rows, row_sum)
         self._core = bound
         self._vertex_count = len(points)
 
@@ -78,7 +87,8 @@ class Skin:
 
     def __reduce__(self) -> tuple[Any, ...]:
         core = self._core
-        return _restore, (self._skeleton, (core.points(), core.normals(), *core.weights()), self._geom_bind)
+        arrays = (core.points(), core.normals(), *core.weights())
+        return _restore, (self._skeleton, arrays, self._geom_bind, self._normalised)
 
     def __repr__(self) -> str:
         return f"<Skin of {len(self)} vertices on {len(self._skeleton)} joints>"
@@ -108,7 +118,10 @@ class Skin:
 
     @property
     def weights(self) -> tuple[IntArray, IntArray, Float64Array]:
-        """Compressed rows (indptr, indices, weights) as they are used: heaviest first, sums of 1, float32 values."""
+        """Compressed rows (indptr, indices, weights) as they are used: heaviest first, float32 values, sums of 1.
+
+        With normalise=False the sums are those that were given.
+        """
         return self._core.weights()
 
     @property
@@ -172,16 +185,29 @@ class Skin:
         world: ArrayLike,
         method: AnyMethod = "two_phase",
         inherited: AnyInherited = "after",
-        **options: Unpack[PoseOptions],
+        **options: Unpack[NormalOptions],
     ) -> Float32Array:
         """The normals of the deformed mesh: (V, 3) float32 of unit length; (F, V, 3) for F frames.
 
-        By the inverse transpose of each linear blend and the blended rotation of the rigid phase, so that a normal is
-        that of the deformed surface. (UsdSkel blends the joints' inverse transposes instead: up to some 5 degrees
-        apart.) A normal that a singular blend sends to zero keeps its direction at rest; one that is zero at rest stays
-        zero. Options, but for points and offsets, and errors as for deform; ValueError if the skin has no normals.
+        rule: "surface": by the inverse transpose of each linear blend and the blended rotation of the rigid phase, so
+        that a normal is that of the deformed surface. "joints": by the blend of the joints' inverse transposes, as
+        UsdSkel has it, up to some 5 degrees apart; with "linear" and "dual_quaternion" alone, and of the other options
+        with out and threads.
+        A normal that a singular blend sends to zero keeps its direction at rest; one that is zero at rest stays zero.
+        Options, but for points and offsets, and errors as for deform; ValueError if the skin has no normals.
         """
-        return self._deform("normals", world, method, inherited, options)
+        rule = check_rule(options.pop("rule", "surface"), method, options)
+        if rule == "surface" or self._core.normals() is None:  # the core says that there are none
+            return self._deform("normals", world, method, inherited, options)
+        return blend_of_joints(
+            self._normals_as_points, world, self._skeleton.bind, self._job(method, inherited, options)
+        )
+
+    @cached_property
+    def _normals_as_points(self) -> _core.Skin:
+        """A skin whose points are the normals, for the rule of joints; made when it is first wanted."""
+        row_sum: Literal["kept", "given"] = "kept" if self._normalised else "given"
+        return _core.Skin(self._skeleton._core, self._core.normals(), None, *self._core.weights(), row_sum)
 
     def matrices(
         self,
@@ -273,12 +299,16 @@ def deform_many(
     return _core.deform_many(tuple(jobs))
 
 
-def _restore(skeleton: Skeleton, arrays: tuple[Any, ...], geom_bind: Float64Array | None = None) -> Skin:
+def _restore(
+    skeleton: Skeleton, arrays: tuple[Any, ...], geom_bind: Float64Array | None = None, normalised: bool = True
+) -> Skin:
     """A skin from its own arrays: the same to the last bit."""
     points, normals, start, joints, weights = arrays
     skin = Skin.__new__(Skin)
     skin._skeleton = skeleton
     skin._geom_bind = geom_bind
-    skin._core = _core.Skin(skeleton._core, points, normals, start, joints, weights, True)
+    skin._normalised = normalised
+    row_sum: Literal["kept", "given"] = "kept" if normalised else "given"
+    skin._core = _core.Skin(skeleton._core, points, normals, start, joints, weights, row_sum)
     skin._vertex_count = len(points)
     return skin

@@ -58,6 +58,7 @@ struct tps_skin {
     int32_t joint_count;
     tps_kernel kernel;
     vec3 centre;    /* float32 values, so that moving to it rounds once */
+    int at_origin;  /* 1: the centre is the origin, and stays there: sums of weights other than 1 scale about it */
     double extent;  /* from the centre to the farthest side of the mesh's box */
     float *points;  /* V x 3 */
     float *normals; /* V x 3 of unit length (or zero), or NULL */
@@ -68,7 +69,7 @@ struct tps_skin {
     uint16_t *slots;     /* V: vertices, numbered inside their block, in the order of the buckets */
     int64_t entry_count; /* without the repeated rows and the entries of weight 0 */
     uint16_t *joints;    /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
-    float *weights;      /* each row sums to 1 */
+    float *weights;      /* each row sums to 1, but for TPS_ROW_SUM_GIVEN */
 
     uint8_t *weighted; /* J */
     int32_t used_count;

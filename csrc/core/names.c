@@ -67,3 +67,10 @@ const char *tps_inherited_name(int inherited)
     static const char *const names[] = {[TPS_INHERITED_AFTER] = "after", [TPS_INHERITED_BEFORE] = "before"};
     return at(names, (int)(sizeof names / sizeof *names), inherited);
 }
+
+const char *tps_row_sum_name(int row_sum)
+{
+    static const char *const names[] = {
+        [TPS_ROW_SUM_ONE] = "one", [TPS_ROW_SUM_KEPT] = "kept", [TPS_ROW_SUM_GIVEN] = "given"};
+    return at(names, (int)(sizeof names / sizeof *names), row_sum);
+}

@@ -171,8 +171,9 @@ static void copy_points(const tps_mesh *mesh, tps_skin *skin)
             low = i == 0 || x < low ? x : low;
             high = i == 0 || x > high ? x : high;
         }
-        skin->centre.x[k] = tps_rounded(low / 2 + high / 2);
-        skin->extent = larger(skin->extent, high / 2 - low / 2);
+        skin->centre.x[k] = skin->at_origin ? 0 : tps_rounded(low / 2 + high / 2);
+        double half = skin->at_origin ? larger(fabs(low), fabs(high)) : high / 2 - low / 2;
+        skin->extent = larger(skin->extent, half);
     }
     memcpy(skin->points, mesh->points, (size_t)mesh->vertex_count * 3 * sizeof *skin->points);
 }
@@ -249,6 +250,7 @@ tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where
         tps_skin_free(s);
         return tps_fail(status, -1, where);
     }
+    s->at_origin = mesh->row_sum == TPS_ROW_SUM_GIVEN;
     copy_points(mesh, s);
     if (mesh->normals) {
         copy_normals(mesh, s);

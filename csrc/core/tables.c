@@ -152,6 +152,9 @@ static vec3 moved_centre(const tps_skin *skin, const tps_maps *maps, size_t map,
 {
     f64v_vec3 from = f64v_vec3_of(centre), sum = {{{0}}};
     pack_rows r = {.first = 0};
+    if (skin->at_origin) {
+        return centre;
+    }
     for (int32_t pack = 0; pack < tps_pack_count(skin->joint_count); pack++) {
         r = next_rows(skin, pack, r.first);
         f64v_vec3 to = f64v_affine_apply(map_of(&maps[pack], map), from);

@@ -169,6 +169,14 @@ tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const
 
 typedef struct tps_skin tps_skin;
 
+/* What becomes of the sum of a row of weights. */
+typedef enum tps_row_sum {
+    TPS_ROW_SUM_ONE,   /* it is scaled to 1 */
+    TPS_ROW_SUM_KEPT,  /* it is 1 already: rows from tps_skin_weights, taken as they are */
+    TPS_ROW_SUM_GIVEN, /* it stays what it is, as UsdSkel has it: what is blended linearly is scaled by it, about the
+                        * origin of the points' space, and rigid parts are not */
+} tps_row_sum;
+
 /* A mesh at rest and its weights in compressed rows: vertex i has the entries row_start[i] .. row_start[i + 1] - 1. */
 typedef struct tps_mesh {
     int64_t vertex_count;
@@ -179,16 +187,16 @@ typedef struct tps_mesh {
     int64_t entry_count;
     const int64_t *joints; /* a joint for each entry */
     const double *weights; /* its weight, >= 0 */
-    int normalised;        /* 1: rows from tps_skin_weights, taken as they are; 0: scale each row's sum to 1 */
-    int kernel;            /* an index of tps_kernel_name; 0: the best */
+    tps_row_sum row_sum;
+    int kernel; /* an index of tps_kernel_name; 0: the best */
 } tps_mesh;
 
 /* The kernels of this build that this machine can run, best first ("avx512", "avx2", "sse2", "neon", "portable"); NULL
  * past the last. They differ in speed, and in the last bits by what fused multiply-add rounds. */
 const char *tps_kernel_name(int index);
 
-/* Copies what it needs. A joint that comes twice in a row counts once, with the sum; rows are normalised to 1; a row
- * without weights leaves its vertex where it is. O(entries log). */
+/* Copies what it needs. A joint that comes twice in a row counts once, with the sum; a row without weights leaves its
+ * vertex where it is. O(entries log). */
 tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where);
 void tps_skin_free(tps_skin *skin);
 int64_t tps_skin_vertex_count(const tps_skin *skin);
@@ -210,10 +218,12 @@ typedef enum tps_method { TPS_METHOD_TWO_PHASE, TPS_METHOD_LINEAR, TPS_METHOD_DU
 /* Where to stop. Not with TPS_METHOD_LINEAR, which has no phases. */
 typedef enum tps_phase { TPS_PHASE_ALL, TPS_PHASE_NONRIGID, TPS_PHASE_RIGID } tps_phase;
 
-/* The names that a method and a reading of inherited scale have in messages, files and scripts ("two_phase", "linear",
- * "dual_quaternion"; "after", "before"), by their number; NULL past the last. */
+/* The names that a method, a reading of inherited scale and a sum of weights have in messages, files and scripts
+ * ("two_phase", "linear", "dual_quaternion"; "after", "before"; "one", "kept", "given"), by their number; NULL past the
+ * last. */
 const char *tps_method_name(int method);
 const char *tps_inherited_name(int inherited);
+const char *tps_row_sum_name(int row_sum);
 
 /* A share of 0..1: one number for the whole mesh, or V numbers, one for each vertex. */
 typedef struct tps_amount {

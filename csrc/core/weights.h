@@ -20,7 +20,7 @@ typedef struct weight_rows {
 tps_status tps_check_rows(const tps_mesh *mesh, int64_t *where);
 
 /* Fills rows for which there is room: start[V + 1], and as many entries as the mesh has. In each row joints come once,
- * the heaviest first (of equals, the lowest joint), without zeros, with a sum of 1. */
+ * the heaviest first (of equals, the lowest joint), without zeros, with the sum that the mesh asks for. */
 void tps_canonical_rows(const tps_mesh *mesh, weight_rows *r);
 
 #endif

@@ -74,7 +74,7 @@ static PyObject *raise_weights(tps_status status, const tps_mesh *mesh, int64_t 
 }
 
 /* 0, or -1 with an error. */
-static int create(skin_object *self, const mesh_arrays *m, int normalised, int kernel)
+static int create(skin_object *self, const mesh_arrays *m, int row_sum, int kernel)
 {
     tps_mesh mesh = {.vertex_count = PyArray_DIM(m->points, 0),
                      .joint_count = tps_skeleton_joint_count(self->skeleton->skeleton),
@@ -84,7 +84,7 @@ static int create(skin_object *self, const mesh_arrays *m, int normalised, int k
                      .entry_count = PyArray_DIM(m->joints, 0),
                      .joints = PyArray_DATA(m->joints),
                      .weights = PyArray_DATA(m->weights),
-                     .normalised = normalised,
+                     .row_sum = (tps_row_sum)row_sum,
                      .kernel = kernel};
     int64_t where = -1;
     tps_status status;
@@ -100,19 +100,22 @@ static int create(skin_object *self, const mesh_arrays *m, int normalised, int k
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *skeleton, *points, *normals, *row_start, *joints, *weights, *self = NULL;
-    int normalised, kernel = 0;
+    PyObject *skeleton, *points, *normals, *row_start, *joints, *weights, *sum_name, *self = NULL;
+    int row_sum, kernel = 0;
     const module_state *state = PyType_GetModuleState(type);
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!OOOOOp|i:Skin",
-            NAMES("skeleton", "points", "normals", "row_start", "joints", "weights", "normalised", "kernel"),
-            state->skeleton_type, &skeleton, &points, &normals, &row_start, &joints, &weights, &normalised, &kernel)) {
+            args, kwargs, "O!OOOOOO|i:Skin",
+            NAMES("skeleton", "points", "normals", "row_start", "joints", "weights", "row_sum", "kernel"),
+            state->skeleton_type, &skeleton, &points, &normals, &row_start, &joints, &weights, &sum_name, &kernel)) {
+        return NULL;
+    }
+    if ((row_sum = word_argument(sum_name, "row_sum", tps_row_sum_name)) < 0) {
         return NULL;
     }
     mesh_arrays m = {0};
     if (read_mesh(&m, points, normals, row_start, joints, weights) == 0 && (self = new_object(type))) {
         ((skin_object *)self)->skeleton = (skeleton_object *)Py_NewRef(skeleton);
-        if (create((skin_object *)self, &m, normalised, kernel)) {
+        if (create((skin_object *)self, &m, row_sum, kernel)) {
             Py_CLEAR(self);
         }
     }
@@ -171,7 +174,7 @@ static PyObject *normals(PyObject *self, PyObject *args)
 }
 
 static const char weights_doc[] =
-    "weights()\n--\n\n(row_start, joints, weights), as Skin() takes with normalised=True.";
+    "weights()\n--\n\n(row_start, joints, weights), as Skin() takes with row_sum=\"kept\".";
 
 static PyObject *weights(PyObject *self, PyObject *args)
 {
@@ -201,7 +204,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, __extension__(void *) make},
     {Py_tp_dealloc, __extension__(void *) deallocate},
     {Py_tp_methods, methods},
-    {Py_tp_doc, "Skin(skeleton, points, normals, row_start, joints, weights, normalised, kernel=0)\n--\n\n"
+    {Py_tp_doc, "Skin(skeleton, points, normals, row_start, joints, weights, row_sum, kernel=0)\n--\n\n"
                 "The core's skin, from weights in compressed rows."},
     {0, NULL},
 };

@@ -27,5 +27,7 @@ void test_names(void)
     CHECK(strcmp(tps_method_name(TPS_METHOD_DUAL_QUATERNION), "dual_quaternion") == 0);
     CHECK(strcmp(tps_inherited_name(TPS_INHERITED_BEFORE), "before") == 0);
     CHECK(!tps_method_name(TPS_METHOD_DUAL_QUATERNION + 1) && !tps_method_name(-1));
+    CHECK(strcmp(tps_row_sum_name(TPS_ROW_SUM_GIVEN), "given") == 0);
+    CHECK(!tps_row_sum_name(TPS_ROW_SUM_GIVEN + 1) && !tps_row_sum_name(-1));
     CHECK(!tps_inherited_name(TPS_INHERITED_BEFORE + 1) && !tps_inherited_name(-1));
 }

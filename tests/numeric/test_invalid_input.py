@@ -436,7 +436,9 @@ def test_every_public_function_is_here() -> None:
         "Separation",
         "Method",
         "Inherited",
+        "NormalRule",
         "AnyMethod",
+        "AnyNormalRule",
         "AnyInherited",
         "DeformOptions",
     }

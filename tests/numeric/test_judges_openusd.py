@@ -29,8 +29,8 @@ TOKENS = {"linear": "classicLinear", "dual_quaternion": "dualQuaternion"}
 usd_methods = pytest.mark.parametrize("method", TOKENS)
 
 
-def influences(rig: Rig) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
-    indices, weights = padded(rig.normalised)
+def influences(dense: Array) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
+    indices, weights = padded(dense)
     return (
         Vt.IntArray.FromNumpy(indices.astype(np.int32).ravel()),
         Vt.FloatArray.FromNumpy(weights.astype(np.float32).ravel()),
@@ -38,11 +38,12 @@ def influences(rig: Rig) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
     )
 
 
-def usd_points(rig: Rig, method: tps.AnyMethod) -> Array:
+def usd_points(rig: Rig, method: tps.AnyMethod, weights: Array | None = None) -> Array:
     matrices = ref.skinning_matrices(rig.world, rig.bind).transpose(0, 2, 1)
     points = Vt.Vec3fArray.FromNumpy(rig.points.astype(np.float32))
     xforms = Vt.Matrix4dArray.FromNumpy(np.ascontiguousarray(matrices))
-    assert UsdSkel.SkinPoints(TOKENS[method], Gf.Matrix4d(1), xforms, *influences(rig), points, True)
+    rows = influences(rig.normalised if weights is None else weights)
+    assert UsdSkel.SkinPoints(TOKENS[method], Gf.Matrix4d(1), xforms, *rows, points, True)
     return np.array(points, np.float64)
 
 
@@ -51,9 +52,10 @@ def usd_normals(rig: Rig, method: tps.AnyMethod) -> Array:
     matrices = np.linalg.inv(ref.lin(ref.skinning_matrices(rig.world, rig.bind)))
     normals = Vt.Vec3fArray.FromNumpy(rig.normals.astype(np.float32))
     xforms = Vt.Matrix3dArray.FromNumpy(np.ascontiguousarray(matrices))
-    assert UsdSkel.SkinNormals(TOKENS[method], Gf.Matrix3d(1), xforms, *influences(rig), normals, True)
+    assert UsdSkel.SkinNormals(TOKENS[method], Gf.Matrix3d(1), xforms, *influences(rig.normalised), normals, True)
     result = np.array(normals, np.float64)
-    return result / np.linalg.norm(result, axis=1, keepdims=True)
+    length = np.linalg.norm(result, axis=1, keepdims=True)
+    return result / np.where(length > 0, length, 1)
 
 
 @usd_methods

@@ -23,7 +23,7 @@ def with_kernel(skin: tps.Skin, kernel: int) -> tps.Skin:
     """The same skin, deformed by another kernel."""
     other = copy(skin)
     core = skin._core
-    other._core = _core.Skin(skin.skeleton._core, core.points(), core.normals(), *core.weights(), True, kernel)
+    other._core = _core.Skin(skin.skeleton._core, core.points(), core.normals(), *core.weights(), "kept", kernel)
     return other
 
 
