@@ -281,26 +281,31 @@ static void check_output(const float *out, int64_t count, int written)
 
 enum { RESULTS = 4 };
 
-/* Room for those of the four results that are wanted. */
-static tps_results results_make(int wanted, int offsets, int64_t points, float *rooms[RESULTS])
+/* Room for those of the four results that are wanted, in a job of its own. */
+static tps_deform_job with_results(const tps_deform_job *job, int wanted, int64_t points, float *rooms[RESULTS])
 {
     for (int i = 0; i < RESULTS; i++) {
         rooms[i] = wanted >> i & 1 ? room(points * (i < 2 ? 3 : 12), sizeof(float)) : NULL;
     }
-    return (tps_results){rooms[0], offsets, rooms[1], rooms[2], rooms[3]};
+    tps_deform_job ours = *job;
+    ours.points_out = rooms[0], ours.normals_out = rooms[1];
+    ours.matrices_out = rooms[2], ours.inverse_matrices_out = rooms[3];
+    return ours;
 }
 
-static void deform(bytes *b, const tps_skin *skin, const tps_skeleton *s, tps_pose *pose)
+static void deform(bytes *b, tps_deform_job *job)
 {
-    int64_t points = pose->frame_count * tps_skin_vertex_count(skin);
-    int wanted = byte(b) & (tps_skin_normals(skin) ? 15 : 13), offsets = below(b, 2), threads = below(b, 4);
+    int64_t points = job->frame_count * tps_skin_vertex_count(job->skin);
+    int wanted = byte(b) & (tps_skin_normals(job->skin) ? 15 : 13);
+    job->offsets = below(b, 2);
+    int threads = below(b, 4);
     float *one[RESULTS], *many[RESULTS];
-    tps_results of_one = results_make(wanted, offsets, points, one);
-    tps_results of_many = results_make(wanted, offsets, points, many);
-    pose->threads = 1;
-    tps_status status = tps_skin_deform(skin, s, pose, &of_one);
-    pose->threads = threads;
-    if (tps_skin_deform(skin, s, pose, &of_many) != status) {
+    tps_deform_job of_one = with_results(job, wanted, points, one);
+    tps_deform_job of_many = with_results(job, wanted, points, many);
+    of_one.threads = 1;
+    of_many.threads = threads;
+    tps_status status = tps_deform(&of_one);
+    if (tps_deform(&of_many) != status) {
         fail("the number of threads changed the status");
     }
     for (int i = 0; i < RESULTS; i++) {
@@ -316,24 +321,24 @@ static void deform(bytes *b, const tps_skin *skin, const tps_skeleton *s, tps_po
 }
 
 /* The same mesh three times in one call is three times what it is alone. */
-static void deform_many(bytes *b, const tps_skin *skin, const tps_skeleton *s, const tps_pose *pose)
+static void deform_many(bytes *b, const tps_deform_job *job)
 {
     enum { MESHES = 3 };
-    int64_t floats = 3 * pose->frame_count * tps_skin_vertex_count(skin);
-    float *alone = room(floats, sizeof *alone), *together[MESHES];
-    tps_results results = {.points = alone};
-    tps_status status = tps_skin_deform(skin, s, pose, &results);
-    tps_task tasks[MESHES];
+    int64_t floats = 3 * job->frame_count * tps_skin_vertex_count(job->skin);
+    float *alone = room(floats, sizeof *alone);
+    tps_deform_job jobs[MESHES], single = *job;
+    single.points_out = alone;
+    tps_status status = tps_deform(&single);
     for (int i = 0; i < MESHES; i++) {
-        together[i] = room(floats, sizeof *alone);
-        tasks[i] = (tps_task){.skin = skin, .skeleton = s, .pose = *pose, .results = {.points = together[i]}};
+        jobs[i] = *job;
+        jobs[i].points_out = room(floats, sizeof *alone);
     }
-    tps_deform_many(tasks, MESHES, below(b, 4));
+    tps_deform_many(jobs, MESHES, below(b, 4));
     for (int i = 0; i < MESHES; i++) {
-        if (tasks[i].status != status || memcmp(alone, together[i], (size_t)floats * sizeof *alone) != 0) {
+        if (jobs[i].status != status || memcmp(alone, jobs[i].points_out, (size_t)floats * sizeof *alone) != 0) {
             fail("many meshes are deformed otherwise than one");
         }
-        free(together[i]);
+        free(jobs[i].points_out);
     }
     free(alone);
 }
@@ -345,25 +350,30 @@ static void skin_functions(bytes *b, const tps_skin *skin, const tps_skeleton *s
     double *world = matrices(b, frames * joints), space[16];
     float *points = vectors(b, frames * vertices), *blend = vectors(b, vertices);
     matrix(b, space);
-    tps_pose pose = {.frame_count = frames,
-                     .world = world,
-                     .method = (tps_method)below(b, 3),
-                     .association = *association,
-                     .space = below(b, 3) == 2 ? space : NULL};
-    if (pose.method != TPS_LINEAR) {
-        pose.phase = below(b, 3);
+    tps_deform_job job = {.skin = skin,
+                          .skeleton = s,
+                          .frame_count = frames,
+                          .world = world,
+                          .method = (tps_method)below(b, 3),
+                          .inherited = association->inherited,
+                          .nonrigid = association->nonrigid,
+                          .rigid = association->rigid,
+                          .space = below(b, 3) == 2 ? space : NULL};
+    if (job.method != TPS_METHOD_LINEAR) {
+        job.phase = (tps_phase)below(b, 3);
     }
     if (below(b, 2)) {
-        pose.points = points;
-        pose.points_stride = below(b, 2) ? 3 * vertices : 0;
+        job.points = points;
+        job.points_stride = below(b, 2) ? 3 * vertices : 0;
     }
     if (below(b, 2) && vertices > 0) {
-        pose.blend = blend;
-        pose.blend_per_vertex = below(b, 2);
+        job.blend.values = blend;
+        job.blend.per_vertex = below(b, 2);
     }
-    deform(b, skin, s, &pose);
-    deform(b, skin, s, &pose);
-    deform_many(b, skin, s, &pose);
+    deform(b, &job);
+    deform(b, &job);
+    job.offsets = 0;
+    deform_many(b, &job);
     free(world);
     free(points);
     free(blend);

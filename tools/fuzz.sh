@@ -11,7 +11,7 @@ checks="-fsanitize=address,undefined"
 # The time limit of a case is by the clock on the wall, which goes on while the process is stopped or waits for others.
 options=(-max_len=512 -timeout=300 -max_total_time="$seconds" -print_final_stats=1 -rss_limit_mb=8000
     -malloc_limit_mb=1000000000) # a view that claims terabytes, of the right shape, is for the system to refuse
-mkdir -p build/fuzz/objects
+mkdir -p build/fuzz
 
 # lines_to_files FILE FOLDER, files_to_lines FOLDER FILE
 lines_to_files() {
@@ -47,14 +47,10 @@ fuzz() {
 }
 
 fuzz_core() {
-    for file in csrc/core/*.c fuzz/core.c; do
-        # Clang needs many minutes for the kernels with UndefinedBehaviorSanitizer; `make sanitize` has GCC do that.
-        case "$file" in *kernel_*) check=-fsanitize=address ;; *) check="$checks" ;; esac
-        echo clang -std=c11 -O1 -g -pthread -ffp-contract=off -fno-math-errno -Wno-psabi "$check,fuzzer-no-link" \
-            -fno-sanitize-recover=all -Icsrc/core -c "$file" -o "build/fuzz/objects/$(basename "$file" .c).o"
-    done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
-    clang "$checks,fuzzer" build/fuzz/objects/*.o -lm -pthread -o build/fuzz/fuzz_core
-    fuzz core build/fuzz/fuzz_core
+    # Clang needs many minutes for the kernels with UndefinedBehaviorSanitizer; `make sanitize` has GCC do that.
+    make -s -C csrc -j "$(getconf _NPROCESSORS_ONLN)" BUILD=../build/fuzz/objects CC=clang fuzz OPTIMISE="-O1 -g" \
+        CHECKS="$checks,fuzzer-no-link -fno-sanitize-recover=all" KERNEL_CHECKS="-fsanitize=address,fuzzer-no-link"
+    fuzz core build/fuzz/objects/fuzz_core
 }
 
 fuzz_binding() {

@@ -121,7 +121,7 @@ install() { step "$1" "$(cat "requirements/$1.txt")" "$2" pip install --progress
 install_blender() { install blender "Installing Blender as a Python module (about 350 MB, once)"; }
 
 package_sources() {
-    find csrc two_phase_skinning addon/blender_manifest.toml setup.py pyproject.toml MANIFEST.in -type f \
+    find csrc two_phase_skinning setup.py pyproject.toml MANIFEST.in docs/python.md -type f \
         -not -path '*/__pycache__/*' -not -name '*.so' -not -name '*.pyd' 2>/dev/null |
         LC_ALL=C sort | while IFS= read -r file; do cksum "$file"; done
 }

@@ -5,57 +5,43 @@
 # thread: ThreadSanitizer. valgrind: the plain program under Valgrind, which has no AVX-512 and so takes the other kernels.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-compiler="${CC:-cc}"
-warnings="-Wall -Wextra -Wpedantic -Wconversion -Wno-psabi"
 
-# Only the linkers of Linux have --wrap, which lets a test refuse an allocation or a thread.
-define=
-faults=
-if [ "$(uname)" = Linux ]; then
-    define=-DTPS_TEST_FAULTS
-    faults="-Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=pthread_create"
-fi
-
-# build FOLDER FLAGS...: FOLDER/tests, and FOLDER/replay for the saved corpus of the fuzzer
+# build NAME VARIABLE=VALUE...: the programs in build/core/NAME; see csrc/Makefile
 build() {
-    local folder="build/core/$1" file
-    shift
-    mkdir -p "$folder/csrc" "$folder/tests" "$folder/fuzz"
-    for file in csrc/core/*.c tests/core/*.c fuzz/*.c; do
-        # shellcheck disable=SC2086  # a list of flags
-        echo "$compiler" -std=c11 -ffp-contract=off -fno-math-errno -pthread $warnings $define "$@" -Icsrc/core \
-            -c "$file" -o "$folder/${file%%/*}/$(basename "$file" .c).o"
-    done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '{}'
-    # shellcheck disable=SC2086
-    "$compiler" "$@" -pthread $faults "$folder"/csrc/*.o "$folder"/tests/*.o -lm -o "$folder/test"
-    "$compiler" "$@" -pthread "$folder"/csrc/*.o "$folder"/fuzz/*.o -lm -o "$folder/replay"
+    make -s -C csrc -j "$(getconf _NPROCESSORS_ONLN)" BUILD="../build/core/$1" test replay example "${@:2}" >&2
 }
 
-# test_with FOLDER COMMAND...: what was built, run by a command if one is given
+# test_with NAME COMMAND...: what was built, run by a command if one is given
 test_with() {
     local folder="build/core/$1"
     shift
     "$@" "$folder/test"
     "$@" "$folder/replay" fuzz/corpus/core.txt
+    "$@" "$folder/example" | diff -u examples/bend.txt -
 }
 
 plain() {
-    build plain -O3
+    build plain
     test_with plain
+    # Every name that a linker sees begins with tps_ (or _tps_, as macOS has it).
+    if nm -g build/core/plain/libtps.a 2>/dev/null | awk 'NF == 3 && $3 !~ /^_?tps_/ { print; wrong = 1 } END { exit !wrong }'; then
+        echo "libtps.a: these names do not begin with tps_" >&2
+        return 1
+    fi
 }
 
 address() {
-    build address -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+    build address OPTIMISE="-O1 -g -fno-omit-frame-pointer" CHECKS="-fsanitize=address,undefined -fno-sanitize-recover=all"
     test_with address
 }
 
 thread() {
-    build thread -O1 -g -fsanitize=thread
+    build thread OPTIMISE="-O1 -g" CHECKS=-fsanitize=thread
     test_with thread env TSAN_OPTIONS=halt_on_error=1
 }
 
 valgrind_() {
-    build valgrind -O1 -g
+    build valgrind OPTIMISE="-O1 -g"
     test_with valgrind valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all
 }
 

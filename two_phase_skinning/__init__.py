@@ -6,7 +6,7 @@
 
 Matrices are affine, 4x4, for column vectors, as ``numpy.array(mathutils.Matrix)`` gives them; (J, 4, 4) for J joints.
 Joint mathematics is float64, vertices are float32. Wrong input raises TypeError (wrong kind) or ValueError (wrong
-shape, range or value), and the message names the argument. The method is described in docs/method.md.
+shape, range or value), and the message names the argument.
 """
 
 try:
@@ -17,7 +17,7 @@ except ImportError as error:
         "Python outside the source folder, or with -P"
     ) from error
 
-from two_phase_skinning._build import build_info
+from two_phase_skinning._build import BuildInfo, build_info
 from two_phase_skinning._core import (
     bind_local,
     bind_world,
@@ -29,10 +29,27 @@ from two_phase_skinning._core import (
     world_from_skinning,
 )
 from two_phase_skinning._core import version as __version__
+from two_phase_skinning._options import (
+    AnyInherited,
+    AnyMethod,
+    AnyNormalRule,
+    DeformOptions,
+    Inherited,
+    Method,
+    NormalRule,
+)
 from two_phase_skinning._skeleton import Separation, Skeleton
 from two_phase_skinning._skin import Skin, deform_many
 
 __all__ = [
+    "AnyInherited",
+    "AnyMethod",
+    "AnyNormalRule",
+    "BuildInfo",
+    "DeformOptions",
+    "Inherited",
+    "Method",
+    "NormalRule",
     "Separation",
     "Skeleton",
     "Skin",

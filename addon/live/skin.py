@@ -296,7 +296,7 @@ class Skin:
     def _not_finite(self, world):
         joint = int(np.argmin(np.isfinite(world).all(axis=(1, 2))))
         text = rpt_('The pose of bone "{bone}" has a number that is not finite: clear its transforms')
-        return Problem(Kind.POSE_NOT_FINITE, text.format(bone=self._joints.skeleton.names[joint]))
+        return Problem(Kind.POSE_NOT_FINITE, text.format(bone=self._joints.names[joint]))
 
 
 def _unusable(now):

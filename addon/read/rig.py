@@ -74,7 +74,6 @@ class Joints:
     def __init__(self, rig, bones, armature):
         self.used = frozenset(bones.tolist())
         self.bones = rig.with_ancestors(bones)
-        self.names = [rig.names[bone] for bone in self.bones]
         self.segmented = [bone for bone in bones.tolist() if rig.segments[bone] > 1]
         self.counts = [int(rig.segments[bone]) + 1 for bone in self.segmented]
         # The joint that a bone's weights go to: its own, or the first of its segments'.
@@ -82,6 +81,8 @@ class Joints:
         self.first[self.bones] = np.arange(len(self.bones))
         self._own = self.first.copy()
         self.first[self.segmented] = len(self.bones) + np.cumsum([0, *self.counts])[:-1]
+        segments = np.repeat(np.array(self.segmented, np.int64), self.counts)
+        self.names = [rig.names[bone] for bone in (*self.bones, *segments)]  # of the bone that each joint belongs to
         self.skeleton = self._skeleton(rig, armature)
         self.associated = self._associated(rig)
 
@@ -97,7 +98,6 @@ class Joints:
             np.concatenate([parents, owners]),
             np.concatenate([rest, rest[owners] @ self._segments(rig, armature, rest=True)]),
             inherits=np.concatenate([inherits, passes_on[owners]]),
-            names=self.names + [rig.names[self.bones[owner]] for owner in owners],
         )
 
     def _associated(self, rig):

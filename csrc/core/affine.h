@@ -12,14 +12,17 @@ typedef struct mat3 {
     double m[3][3];
 } mat3;
 
-/* p -> lin p + org */
+/* p -> linear p + translation */
 typedef struct affine {
-    mat3 lin;
-    vec3 org;
+    mat3 linear;
+    vec3 translation;
 } affine;
 
 static const mat3 MAT3_ONE = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 static const affine AFFINE_ONE = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {{0, 0, 0}}};
+
+/* x rounded to float32. Not to be inlined: GCC 12 drops the rounding where it vectorises neighbours of it (-O3). */
+double tps_rounded(double x);
 
 /* fmax without a call into the library. */
 static inline double larger(double a, double b)
@@ -123,33 +126,27 @@ static inline mat3 mat3_cofactors(const mat3 *a)
 
 static inline vec3 affine_apply(const affine *a, vec3 v)
 {
-    return vec3_add(mat3_apply(&a->lin, v), a->org);
+    return vec3_add(mat3_apply(&a->linear, v), a->translation);
 }
 
 static inline affine affine_mul(const affine *a, const affine *b)
 {
-    return (affine){mat3_mul(&a->lin, &b->lin), affine_apply(a, b->org)};
+    return (affine){mat3_mul(&a->linear, &b->linear), affine_apply(a, b->translation)};
 }
 
 /* a * [n | 0] */
 static inline affine affine_mul_linear(const affine *a, const mat3 *n)
 {
-    return (affine){mat3_mul(&a->lin, n), a->org};
+    return (affine){mat3_mul(&a->linear, n), a->translation};
 }
 
 /* The inverse of a rigid transform. */
 static inline affine affine_inverse_rigid(const affine *a)
 {
     affine r;
-    r.lin = mat3_transpose(&a->lin);
-    r.org = vec3_scale(mat3_apply(&r.lin, a->org), -1);
+    r.linear = mat3_transpose(&a->linear);
+    r.translation = vec3_scale(mat3_apply(&r.linear, a->translation), -1);
     return r;
-}
-
-/* translate(-to) * a * translate(from): the same transform between spaces with other origins. */
-static inline affine affine_between(const affine *a, vec3 from, vec3 to)
-{
-    return (affine){a->lin, vec3_sub(affine_apply(a, from), to)};
 }
 
 /* From and to the 16 row-major doubles of the public interface. */
@@ -158,9 +155,9 @@ static inline affine affine_load(const double *m)
     affine a;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            a.lin.m[i][k] = m[4 * i + k];
+            a.linear.m[i][k] = m[4 * i + k];
         }
-        a.org.x[i] = m[4 * i + 3];
+        a.translation.x[i] = m[4 * i + 3];
     }
     return a;
 }
@@ -169,9 +166,9 @@ static inline void affine_store(const affine *a, double *m)
 {
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            m[4 * i + k] = a->lin.m[i][k];
+            m[4 * i + k] = a->linear.m[i][k];
         }
-        m[4 * i + 3] = a->org.x[i];
+        m[4 * i + 3] = a->translation.x[i];
         m[12 + i] = 0;
     }
     m[15] = 1;

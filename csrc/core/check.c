@@ -31,7 +31,7 @@ tps_status tps_check_affine(int64_t count, const double *matrices, int64_t *wher
             return tps_fail(TPS_NOT_FINITE, j, where);
         }
         for (int k = 0; k < 4; k++) {
-            if (fabs(m[12 + k] - last_row[k]) > 1e-9) {
+            if (fabs(m[12 + k] - last_row[k]) > TPS_LAST_ROW_TOLERANCE) {
                 return tps_fail(TPS_LAST_ROW, j, where);
             }
         }

@@ -3,6 +3,7 @@
 #define TPS_INTERNAL_H
 
 #include "affine.h"
+#include "allocate.h"
 #include "tps.h"
 #include "workspace.h"
 
@@ -22,27 +23,27 @@ struct tps_skeleton {
 };
 
 /* A skin's vertices are kept in blocks of neighbours in the mesh. Inside a block they are grouped by their number of
- * influences, so that a group's loop has one length and no misprediction, and what it writes stays in the cache. */
+ * influences, so that a bucket's loop has one length and no misprediction, and what it writes stays in the cache. */
 #define TPS_BLOCK 2048
 
-/* How many vertices the kernel takes at a time. A group's last row is repeated until it has a multiple of this. */
-#define TPS_LANES 8
+/* How many vertices the kernel takes at a time. A bucket's last row is repeated until it has a multiple of this. */
+#define TPS_BUCKET_MULTIPLE 8
 
 static inline int64_t tps_padded(int64_t vertex_count)
 {
-    return (vertex_count + TPS_LANES - 1) / TPS_LANES * TPS_LANES;
+    return (vertex_count + TPS_BUCKET_MULTIPLE - 1) / TPS_BUCKET_MULTIPLE * TPS_BUCKET_MULTIPLE;
 }
 
 typedef struct tps_block {
     int64_t first_entry; /* into joints and weights */
-    int64_t first_group;
-    int32_t group_count;
+    int64_t first_bucket;
+    int32_t bucket_count;
 } tps_block;
 
-typedef struct tps_group {
+typedef struct tps_bucket {
     int32_t influences;
     int32_t vertex_count;
-} tps_group;
+} tps_bucket;
 
 typedef struct tps_kernel_job tps_kernel_job;
 
@@ -57,22 +58,23 @@ struct tps_skin {
     int32_t joint_count;
     tps_kernel kernel;
     vec3 centre;    /* float32 values, so that moving to it rounds once */
+    int at_origin;  /* 1: the centre is the origin, and stays there: sums of weights other than 1 scale about it */
     double extent;  /* from the centre to the farthest side of the mesh's box */
     float *points;  /* V x 3 */
     float *normals; /* V x 3 of unit length (or zero), or NULL */
 
     int64_t block_count;
     tps_block *blocks;
-    tps_group *groups;
-    uint16_t *slots;     /* V: vertices, numbered inside their block, in the order of the groups */
+    tps_bucket *buckets;
+    uint16_t *slots;     /* V: vertices, numbered inside their block, in the order of the buckets */
     int64_t entry_count; /* without the repeated rows and the entries of weight 0 */
     uint16_t *joints;    /* by slot; in each row heaviest first, of equals the lowest joint; numbered as in `used` */
-    float *weights;      /* each row sums to 1 */
+    float *weights;      /* each row sums to 1, but for TPS_ROW_SUM_GIVEN */
 
     uint8_t *weighted; /* J */
     int32_t used_count;
-    int32_t *used; /* the weighted joints, ascending */
-    double *share; /* used_count: the part of the mesh's weight that the joint has; sums to 1 */
+    int32_t *used;       /* the weighted joints, ascending */
+    double *mesh_weight; /* used_count: the part of the mesh's weight that the joint has; sums to 1 */
 
     tps_workspace *workspace; /* shared by all threads that deform; nothing else changes once the skin is made */
 };
@@ -85,27 +87,5 @@ static inline tps_status tps_fail(tps_status status, int64_t at, int64_t *where)
     }
     return status;
 }
-
-/* x rounded to float32. Not to be inlined: GCC 12 drops the rounding where it vectorises neighbours of it (-O3). */
-double tps_rounded(double x);
-
-/* malloc of count * size bytes, NULL where that overflows; never a request for 0 bytes. */
-void *tps_allocate(int64_t count, size_t size);
-
-/* One thing to do to many items: run(context, item, worker) for each item 0..items-1; worker is 0..threads-1. */
-typedef struct tps_work {
-    int64_t items;
-    void (*run)(void *context, int64_t item, int worker);
-} tps_work;
-
-/* Does one work after the other, each on all threads: on `threads` of them, at most TPS_MOST_THREADS and not more than
- * there are items, of which the caller is one. An item of the next work begins when all of the last one are done. Falls
- * back to fewer threads where one cannot be started, so it cannot fail. */
-#define TPS_MOST_THREADS 256
-#define TPS_MOST_WORKS 2
-void tps_parallel(const tps_work *works, int work_count, int threads, void *context);
-
-/* The number of processors this process may use. */
-int tps_processors(void);
 
 #endif

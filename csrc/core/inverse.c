@@ -1,25 +1,25 @@
-#include "rotation.h"
+#include "inverse.h"
 #include "svd3.h"
 
-double mat3_fatness(const mat3 *a)
+double tps_mat3_conditioning(const mat3 *a)
 {
     double scale = mat3_largest(a);
     return scale > 1e-60 && scale < 1e60 ? mat3_determinant(a) / (scale * scale * scale) : 0;
 }
 
-int mat3_singular(const mat3 *a)
+int tps_mat3_singular(const mat3 *a)
 {
     /* sigma_3 / sigma_1 >= |det| / |a|^3, and |a| <= 3 times the largest entry: settles the ordinary case. */
-    if (fabs(mat3_fatness(a)) > 1e-6) {
+    if (fabs(tps_mat3_conditioning(a)) > 1e-6) {
         return 0;
     }
-    svd3 d = svd3_of(a);
+    svd3 d = tps_svd3(a);
     return d.sigma[2] <= SINGULAR * d.sigma[0];
 }
 
 static mat3 pseudo_inverse(const mat3 *a)
 {
-    svd3 d = svd3_of(a);
+    svd3 d = tps_svd3(a);
     mat3 inverse = {{{0}}};
     for (int k = 0; k < 3; k++) {
         if (d.sigma[k] <= SINGULAR * d.sigma[0]) {
@@ -74,10 +74,10 @@ static mat3 regular_inverse(const mat3 *m)
     return inverse;
 }
 
-mat3 mat3_inverse(const mat3 *a)
+mat3 tps_mat3_inverse(const mat3 *a)
 {
-    if (fabs(mat3_fatness(a)) < 0.02) {
-        return mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
+    if (fabs(tps_mat3_conditioning(a)) < 0.02) {
+        return tps_mat3_singular(a) ? pseudo_inverse(a) : regular_inverse(a);
     }
     mat3 c = mat3_cofactors(a);
     double inverse_determinant = 1 / mat3_determinant(a);
@@ -87,10 +87,10 @@ mat3 mat3_inverse(const mat3 *a)
     return mat3_transpose(&c);
 }
 
-affine affine_inverse(const affine *a)
+affine tps_affine_inverse(const affine *a)
 {
     affine r;
-    r.lin = mat3_inverse(&a->lin);
-    r.org = vec3_scale(mat3_apply(&r.lin, a->org), -1);
+    r.linear = tps_mat3_inverse(&a->linear);
+    r.translation = vec3_scale(mat3_apply(&r.linear, a->translation), -1);
     return r;
 }

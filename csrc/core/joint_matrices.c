@@ -1,6 +1,6 @@
 /* Bind, local, user, posed and skinning matrices: docs/method.md, section 1. */
 #include "internal.h"
-#include "rotation.h"
+#include "inverse.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static tps_status check_bind(int32_t joint_count, const double *bind, int64_t *w
 {
     for (int32_t j = 0; j < joint_count; j++) {
         affine b = load(bind, j);
-        if (mat3_singular(&b.lin)) {
+        if (tps_mat3_singular(&b.linear)) {
             return tps_fail(TPS_SINGULAR_BIND, j, where);
         }
     }
@@ -85,7 +85,7 @@ tps_status tps_bind_local(int32_t joint_count, const int32_t *parents, const dou
         affine b = load(bind, j);
         if (parents[j] >= 0) {
             affine parent = load(bind, parents[j]);
-            affine inverse = affine_inverse(&parent);
+            affine inverse = tps_affine_inverse(&parent);
             b = affine_mul(&inverse, &b);
         }
         store(local, j, b);
@@ -125,8 +125,8 @@ void tps_pose_world(int32_t joint_count, const int32_t *parents, const int32_t *
 /* frame^-1 m, taking the difference of the origins first: exact to rounding far from the origin too. */
 static affine relative_to(const affine *frame, const affine *m)
 {
-    mat3 inverse = mat3_inverse(&frame->lin);
-    return (affine){mat3_mul(&inverse, &m->lin), mat3_apply(&inverse, vec3_sub(m->org, frame->org))};
+    mat3 inverse = tps_mat3_inverse(&frame->linear);
+    return (affine){mat3_mul(&inverse, &m->linear), mat3_apply(&inverse, vec3_sub(m->translation, frame->translation))};
 }
 
 void tps_user_local(int32_t joint_count, const int32_t *parents, const double *world, const double *local, double *user)
@@ -147,7 +147,7 @@ tps_status tps_skinning_matrices(int32_t joint_count, const double *world, const
     }
     for (int32_t j = 0; j < joint_count; j++) {
         affine b = load(bind, j), w = load(world, j);
-        affine inverse = affine_inverse(&b);
+        affine inverse = tps_affine_inverse(&b);
         store(matrices, j, affine_mul(&w, &inverse));
     }
     return TPS_OK;

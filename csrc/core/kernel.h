@@ -10,14 +10,14 @@
 #define TPS_X86_64 0
 #endif
 
-/* What one frame's vertices are computed from. */
+/* What one frame's vertices are computed from, and where they go. */
 struct tps_kernel_job {
     const tps_skin *skin;
     const tps_tables *tables;
     const float *points; /* V x 3 */
-    const float *blend;  /* read with STAGE_STRAIGHT */
-    int blend_per_vertex;
-    tps_results out; /* of this frame */
+    tps_amount blend;    /* read with STAGE_LINEAR_BLEND */
+    int offsets;
+    float *points_out, *normals_out, *matrices_out, *inverse_matrices_out;
 };
 
 void tps_kernel_baseline(const tps_kernel_job *job, int64_t block);

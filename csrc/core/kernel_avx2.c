@@ -1,6 +1,6 @@
 /* The kernel for AVX2 and FMA. */
 #include "kernel.h"
-#include "rotation.h"
+#include "inverse.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
-#define KERNEL_LANES 8
+#define F32_LANES 8
 #define TPS_KERNEL tps_kernel_avx2
 #include "kernel.inl"
 #ifdef __clang__

@@ -1,6 +1,6 @@
 /* The kernel for AVX-512. */
 #include "kernel.h"
-#include "rotation.h"
+#include "inverse.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #else
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
-#define KERNEL_LANES 8
+#define F32_LANES 8
 #define TPS_KERNEL tps_kernel_avx512
 #include "kernel.inl"
 #ifdef __clang__

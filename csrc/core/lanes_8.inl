@@ -1,21 +1,21 @@
 /* Eight lanes. Included by lanes.inl. */
 
-INLINE v all(float x)
+INLINE f32v all(float x)
 {
-    return (v){x, x, x, x, x, x, x, x};
+    return (f32v){x, x, x, x, x, x, x, x};
 }
 
 /* In every lane: the sum of the four that it is one of. */
-INLINE v sum_of_fours(v a)
+INLINE f32v sum_of_fours(f32v a)
 {
     a += SHUFFLE(a, a, 1, 0, 3, 2, 5, 4, 7, 6);
     return a + SHUFFLE(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
 }
 
 /* Rows become columns. */
-INLINE void transpose(v r[LANES])
+INLINE void transpose(f32v r[F32_LANES])
 {
-    v a[8], b[8];
+    f32v a[8], b[8];
     for (int k = 0; k < 8; k += 2) {
         a[k] = SHUFFLE(r[k], r[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
         a[k + 1] = SHUFFLE(r[k], r[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -33,10 +33,10 @@ INLINE void transpose(v r[LANES])
 }
 
 /* Rows become columns, in each half. */
-INLINE void transpose_halves(v r[4])
+INLINE void transpose_halves(f32v r[4])
 {
-    v a = SHUFFLE(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13), b = SHUFFLE(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
-    v c = SHUFFLE(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13), d = SHUFFLE(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    f32v a = SHUFFLE(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13), b = SHUFFLE(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    f32v c = SHUFFLE(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13), d = SHUFFLE(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
     r[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
     r[1] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
     r[2] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
@@ -44,16 +44,16 @@ INLINE void transpose_halves(v r[4])
 }
 
 /* GCC before 12 has no shuffle between vectors of different sizes. */
-INLINE v joined(fours a, fours b)
+INLINE f32v joined(fours a, fours b)
 {
 #ifdef SHUFFLE_SIZES
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
 #else
-    return (v){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
+    return (f32v){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
 #endif
 }
 
-INLINE fours low_half(v a)
+INLINE fours low_half(f32v a)
 {
 #ifdef SHUFFLE_SIZES
     return __builtin_shufflevector(a, a, 0, 1, 2, 3);
@@ -62,7 +62,7 @@ INLINE fours low_half(v a)
 #endif
 }
 
-INLINE fours high_half(v a)
+INLINE fours high_half(f32v a)
 {
 #ifdef SHUFFLE_SIZES
     return __builtin_shufflevector(a, a, 4, 5, 6, 7);
@@ -72,7 +72,7 @@ INLINE fours high_half(v a)
 }
 
 /* Eight rows of four floats become four columns, and back. */
-INLINE void columns_of_fours(const fours rows[LANES], v columns[4])
+INLINE void columns_of_fours(const fours rows[F32_LANES], f32v columns[4])
 {
     for (int i = 0; i < 4; i++) {
         columns[i] = joined(rows[i], rows[i + 4]);
@@ -80,7 +80,7 @@ INLINE void columns_of_fours(const fours rows[LANES], v columns[4])
     transpose_halves(columns);
 }
 
-INLINE void fours_of_columns(v columns[4], fours rows[LANES])
+INLINE void fours_of_columns(f32v columns[4], fours rows[F32_LANES])
 {
     transpose_halves(columns);
     for (int i = 0; i < 4; i++) {
@@ -92,12 +92,12 @@ INLINE void fours_of_columns(v columns[4], fours rows[LANES])
 /* From x y z x y z … */
 INLINE vectors load_vectors(const float *p)
 {
-    v a = load(p), b = load(p + 8), c = load(p + 16);
-    v ab = SHUFFLE(a, b, 0, 1, 2, 3, 12, 13, 14, 15);
-    v ac = SHUFFLE(a, c, 4, 5, 6, 7, 8, 9, 10, 11);
-    v bc = SHUFFLE(b, c, 0, 1, 2, 3, 12, 13, 14, 15);
-    v xy = SHUFFLE(ac, bc, 2, 3, 9, 10, 6, 7, 13, 14);
-    v yz = SHUFFLE(ab, ac, 1, 2, 8, 9, 5, 6, 12, 13);
+    f32v a = load(p), b = load(p + 8), c = load(p + 16);
+    f32v ab = SHUFFLE(a, b, 0, 1, 2, 3, 12, 13, 14, 15);
+    f32v ac = SHUFFLE(a, c, 4, 5, 6, 7, 8, 9, 10, 11);
+    f32v bc = SHUFFLE(b, c, 0, 1, 2, 3, 12, 13, 14, 15);
+    f32v xy = SHUFFLE(ac, bc, 2, 3, 9, 10, 6, 7, 13, 14);
+    f32v yz = SHUFFLE(ab, ac, 1, 2, 8, 9, 5, 6, 12, 13);
     return (vectors){SHUFFLE(ab, xy, 0, 3, 8, 10, 4, 7, 12, 14), SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15),
                      SHUFFLE(yz, bc, 1, 3, 8, 11, 5, 7, 12, 15)};
 }
@@ -105,10 +105,10 @@ INLINE vectors load_vectors(const float *p)
 /* To x y z x y z … */
 INLINE void store_vectors(float *to, vectors p)
 {
-    v xy = SHUFFLE(p.x, p.y, 0, 2, 8, 10, 4, 6, 12, 14), yz = SHUFFLE(p.y, p.z, 1, 3, 9, 11, 5, 7, 13, 15);
-    v zx = SHUFFLE(p.z, p.x, 0, 2, 9, 11, 4, 6, 13, 15);
-    v a = SHUFFLE(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14), b = SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
-    v c = SHUFFLE(zx, yz, 1, 3, 9, 11, 5, 7, 13, 15);
+    f32v xy = SHUFFLE(p.x, p.y, 0, 2, 8, 10, 4, 6, 12, 14), yz = SHUFFLE(p.y, p.z, 1, 3, 9, 11, 5, 7, 13, 15);
+    f32v zx = SHUFFLE(p.z, p.x, 0, 2, 9, 11, 4, 6, 13, 15);
+    f32v a = SHUFFLE(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14), b = SHUFFLE(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
+    f32v c = SHUFFLE(zx, yz, 1, 3, 9, 11, 5, 7, 13, 15);
     store(to, SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11));
     store(to + 8, SHUFFLE(c, a, 0, 1, 2, 3, 12, 13, 14, 15));
     store(to + 16, SHUFFLE(b, c, 4, 5, 6, 7, 12, 13, 14, 15));

@@ -1,4 +1,5 @@
 #include "rotation.h"
+#include "inverse.h"
 #include "svd3.h"
 
 /* The unit columns u_0, u_1 of w, orthogonal to rounding. */
@@ -57,7 +58,7 @@ static mat3 rotate_onto(const mat3 *r, vec3 a, vec3 b)
     return reflect(&once, h);
 }
 
-int is_rotation(const mat3 *x)
+int tps_is_rotation(const mat3 *x)
 {
     for (int i = 0; i < 3; i++) {
         for (int k = i; k < 3; k++) {
@@ -104,17 +105,18 @@ static mat3 newton_rotation(const mat3 *a)
     return x;
 }
 
-/* The decompositions below are exact for every input, and slow. A matrix fat enough for this needs none of them. */
-#define FAT 1e-3
+/* The decompositions below are exact for every input, and slow. A matrix well_conditioned enough for this needs none of
+ * them. */
+#define WELL_CONDITIONED 1e-3
 
-/* Where only the dominant pair v_0 -> u_0 is determined (or nothing is): the nearest to `near` among those. */
-static mat3 nearest_rotation(const svd3 *d, const mat3 *near)
+/* Where only the dominant pair v_0 -> u_0 is determined (or nothing is): the nearest to `nearest_to` among those. */
+static mat3 nearest_rotation(const svd3 *d, const mat3 *nearest_to)
 {
     if (d->sigma[0] == 0) {
-        return *near;
+        return *nearest_to;
     }
     vec3 u = vec3_scale(mat3_column(&d->w, 0), 1 / d->sigma[0]);
-    return rotate_onto(near, mat3_apply(near, mat3_column(&d->v, 0)), u);
+    return rotate_onto(nearest_to, mat3_apply(nearest_to, mat3_column(&d->v, 0)), u);
 }
 
 /* Of the mirrors along x, y, z and all three axes: which makes o m (o orthogonal, improper) the least rotation? */
@@ -140,7 +142,7 @@ static mat3 least_rotation(const mat3 *o)
 /* The polar rotation of any matrix, by decomposition. */
 static mat3 polar_rotation(const mat3 *x)
 {
-    svd3 d = svd3_of(x);
+    svd3 d = tps_svd3(x);
     if (d.sigma[1] <= SINGULAR * d.sigma[0]) {
         return nearest_rotation(&d, &MAT3_ONE);
     }
@@ -162,41 +164,41 @@ static mat3 normalised(const mat3 *a)
     return r;
 }
 
-mat3 best_rotation(const mat3 *a, const mat3 *c, const mat3 *near_after, const mat3 *near_before)
+mat3 tps_best_rotation(const mat3 *a, const mat3 *c, const mat3 *near_after, const mat3 *near_before)
 {
-    if (fabs(mat3_fatness(a)) > FAT) {
-        mat3 inverse = mat3_inverse(a);
+    if (fabs(tps_mat3_conditioning(a)) > WELL_CONDITIONED) {
+        mat3 inverse = tps_mat3_inverse(a);
         mat3 q = mat3_mul(c, &inverse);
-        if (is_rotation(&q)) {
+        if (tps_is_rotation(&q)) {
             return q; /* |q a - c| = 0 */
         }
     }
     mat3 transposed = mat3_transpose(a);
     mat3 cat = mat3_mul(c, &transposed);
-    if (mat3_fatness(&cat) > FAT) {
+    if (tps_mat3_conditioning(&cat) > WELL_CONDITIONED) {
         return newton_rotation(&cat);
     }
     mat3 from = normalised(a), to = normalised(c);
     transposed = mat3_transpose(&from);
     cat = mat3_mul(&to, &transposed);
-    svd3 d = svd3_of(&cat);
+    svd3 d = tps_svd3(&cat);
     int dominant = d.sigma[1] <= SINGULAR * d.sigma[0];
-    if (dominant && (d.sigma[1] == 0 || mat3_singular(a) || mat3_singular(c))) {
-        mat3 near = mat3_mul(near_after, near_before);
-        mat3 named = polar_rotation(&near);
+    if (dominant && (d.sigma[1] == 0 || tps_mat3_singular(a) || tps_mat3_singular(c))) {
+        mat3 nearest_to = mat3_mul(near_after, near_before);
+        mat3 named = polar_rotation(&nearest_to);
         return nearest_rotation(&d, &named);
     }
     return rotation_of(&d, 1);
 }
 
-void polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
+void tps_polar(const mat3 *x, mat3 *rotation, mat3 *stretch)
 {
-    if (is_rotation(x)) { /* with no scale at all, rather than one of 1 + rounding */
+    if (tps_is_rotation(x)) { /* with no scale at all, rather than one of 1 + rounding */
         *rotation = *x;
         *stretch = MAT3_ONE;
         return;
     }
-    *rotation = mat3_fatness(x) > FAT ? newton_rotation(x) : polar_rotation(x);
+    *rotation = tps_mat3_conditioning(x) > WELL_CONDITIONED ? newton_rotation(x) : polar_rotation(x);
     mat3 rt = mat3_transpose(rotation);
     *stretch = mat3_mul(&rt, x);
 }

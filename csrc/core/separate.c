@@ -1,6 +1,6 @@
-/* Separates a pose into non-rigid and rigid parts: docs/method.md, section 2, with its letters. */
-#include "internal.h"
-#include "parts.h"
+/* Separates a pose into non-rigid and rigid maps: docs/method.md, section 2, with its letters. */
+#include "separate.h"
+#include "inverse.h"
 #include "rotation.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static affine base_frame(const tps_skeleton *s, int32_t j, const affine *parent_
     if (s->parents[j] < 0) {
         return s->local[j];
     }
-    const mat3 *turned = s->inherits[j] ? &parent_world->lin : &parent_frame->lin;
-    return (affine){mat3_mul(turned, &s->local[j].lin), affine_apply(parent_world, s->local[j].org)};
+    const mat3 *turned = s->inherits[j] ? &parent_world->linear : &parent_frame->linear;
+    return (affine){mat3_mul(turned, &s->local[j].linear), affine_apply(parent_world, s->local[j].translation)};
 }
 
 tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, double *world)
@@ -42,8 +42,8 @@ tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, d
         affine base = base_frame(skeleton, j, parent ? &parent->world : NULL, parent ? &parent->frame : NULL);
         affine u = affine_load(user + 16 * (int64_t)j);
         joints[j].world = affine_mul(&base, &u);
-        joints[j].u.org = u.org;
-        polar(&u.lin, &joints[j].u.lin, &joints[j].n);
+        joints[j].u.translation = u.translation;
+        tps_polar(&u.linear, &joints[j].u.linear, &joints[j].n);
         joints[j].frame = affine_mul(&base, &joints[j].u);
         affine_store(&joints[j].world, world + 16 * (int64_t)j);
     }
@@ -60,10 +60,10 @@ static void user_transform(const tps_skeleton *s, const double *world, const tps
     joint->given = affine_load(world + 16 * (int64_t)j);
 
     affine base = base_frame(s, j, parent ? &parent->given : NULL, parent ? &parent->given_frame : NULL);
-    mat3 inverse = mat3_inverse(&base.lin);
-    mat3 x = mat3_mul(&inverse, &joint->given.lin);
-    joint->u.org = mat3_apply(&inverse, vec3_sub(joint->given.org, base.org));
-    polar(&x, &joint->u.lin, &joint->n);
+    mat3 inverse = tps_mat3_inverse(&base.linear);
+    mat3 x = mat3_mul(&inverse, &joint->given.linear);
+    joint->u.translation = mat3_apply(&inverse, vec3_sub(joint->given.translation, base.translation));
+    tps_polar(&x, &joint->u.linear, &joint->n);
     joint->given_frame = affine_mul(&base, &joint->u);
 
     int nonrigid = !a->nonrigid || a->nonrigid[j], rigid = !a->rigid || a->rigid[j];
@@ -87,9 +87,9 @@ static void user_transform(const tps_skeleton *s, const double *world, const tps
 /* Q and P: Q rotates lin(M n) onto lin(V) as well as a rotation can and maps org(M) to org(V); Q P = V B^-1. */
 static void rigid_part(const tps_skeleton *s, int32_t j, tps_joint *joint, const mat3 *n, const affine *v)
 {
-    mat3 from = mat3_mul(&joint->m.lin, n);
-    joint->q.lin = best_rotation(&from, &v->lin, &joint->g.lin, &s->bind_inverse[j].lin);
-    joint->q.org = vec3_sub(v->org, mat3_apply(&joint->q.lin, joint->m.org));
+    mat3 from = mat3_mul(&joint->m.linear, n);
+    joint->q.linear = tps_best_rotation(&from, &v->linear, &joint->g.linear, &s->bind_inverse[j].linear);
+    joint->q.translation = vec3_sub(v->translation, mat3_apply(&joint->q.linear, joint->m.translation));
     affine q_inverse = affine_inverse_rigid(&joint->q);
     affine unbent = affine_mul(&q_inverse, v);
     joint->p = affine_mul(&unbent, &s->bind_inverse[j]);
@@ -98,8 +98,8 @@ static void rigid_part(const tps_skeleton *s, int32_t j, tps_joint *joint, const
 /* M of a child whose linear part is Q_p^-1 `posed`, at P_p org(B_j). */
 static affine intermediate(const tps_skeleton *s, int32_t j, const tps_joint *parent, const mat3 *posed)
 {
-    mat3 unbend = mat3_transpose(&parent->q.lin);
-    return (affine){mat3_mul(&unbend, posed), affine_apply(&parent->p, s->bind[j].org)};
+    mat3 unbend = mat3_transpose(&parent->q.linear);
+    return (affine){mat3_mul(&unbend, posed), affine_apply(&parent->p, s->bind[j].translation)};
 }
 
 /* 2d */
@@ -111,7 +111,7 @@ static void separate_before(const tps_skeleton *s, tps_joint *joints, int32_t j)
     if (s->parents[j] >= 0) {
         const tps_joint *parent = &joints[s->parents[j]];
         local = affine_mul(&parent->g, &local);
-        mat3 posed = mat3_mul(&parent->frame.lin, &s->local[j].lin);
+        mat3 posed = mat3_mul(&parent->frame.linear, &s->local[j].linear);
         joint->m = s->inherits[j] ? affine_mul(&parent->p, &s->bind[j]) : intermediate(s, j, parent, &posed);
     }
     joint->g = affine_mul(&local, &joint->u);
@@ -128,11 +128,11 @@ static affine inherited_space(const tps_skeleton *s, int32_t j, const tps_joint 
     affine scale = AFFINE_ONE;
     if (s->inherits[j]) {
         affine posed = affine_mul_linear(&parent->g, &parent->n);
-        affine inverse = affine_inverse(&parent->g);
+        affine inverse = tps_affine_inverse(&parent->g);
         scale = affine_mul(&posed, &inverse);
     } else {
-        vec3 head = s->local[j].org;
-        scale.org = mat3_apply(&parent->g.lin, vec3_sub(mat3_apply(&parent->n, head), head));
+        vec3 head = s->local[j].translation;
+        scale.translation = mat3_apply(&parent->g.linear, vec3_sub(mat3_apply(&parent->n, head), head));
     }
     return affine_mul(&parent->s, &scale);
 }
@@ -147,18 +147,18 @@ static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j, 
     if (s->parents[j] >= 0) {
         const tps_joint *parent = &joints[s->parents[j]];
         if (!parent->post) {
-            local.org = mat3_apply(&parent->n, local.org);
+            local.translation = mat3_apply(&parent->n, local.translation);
         }
         local = affine_mul(&parent->g, &local);
-        joint->m = intermediate(s, j, parent, &local.lin);
+        joint->m = intermediate(s, j, parent, &local.linear);
         joint->s = inherited_space(s, j, parent);
-        post = post || (parent->post && mat3_singular(&joint->s.lin)); /* a pre parent's space is regular */
+        post = post || (parent->post && tps_mat3_singular(&joint->s.linear)); /* a pre parent's space is regular */
     }
     joint->g = affine_mul(&local, &joint->u);
     joint->post = post != 0;
     if (joint->post) {
         rigid_part(s, j, joint, &MAT3_ONE, &joint->g);
-        affine unposed = affine_inverse(&joint->g); /* Q P = G B^-1 here, so E = W' G^-1 */
+        affine unposed = tps_affine_inverse(&joint->g); /* Q P = G B^-1 here, so E = W' G^-1 */
         joint->e = affine_mul(&joint->world, &unposed);
     } else {
         affine v = affine_mul_linear(&joint->g, &joint->n);
@@ -167,8 +167,7 @@ static void separate_after(const tps_skeleton *s, tps_joint *joints, int32_t j, 
     }
 }
 
-/* A joint that carries nothing keeps its pose, all of it in P. */
-static void leave_out(const tps_skeleton *s, const double *world, tps_joint *joint, int32_t j)
+void tps_leave_out(const tps_skeleton *s, const double *world, tps_joint *joint, int32_t j)
 {
     joint->world = affine_load(world + 16 * (int64_t)j);
     joint->n = MAT3_ONE;
@@ -183,11 +182,11 @@ void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_a
     for (int32_t i = 0; i < s->joint_count; i++) {
         int32_t j = s->order[i];
         if (!(flags[j] & TPS_CARRIES)) {
-            leave_out(s, world, &joints[j], j);
+            tps_leave_out(s, world, &joints[j], j);
             continue;
         }
         user_transform(s, world, a, joints, j);
-        if (a->inherited == TPS_AFTER) {
+        if (a->inherited == TPS_INHERITED_AFTER) {
             separate_after(s, joints, j, flags[j] & TPS_POST);
         } else {
             separate_before(s, joints, j);
@@ -206,65 +205,4 @@ void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_as
             joints[j].world = affine_load(world + 16 * (int64_t)j);
         }
     }
-}
-
-/* The same fields from closed forms, where the pose has them. */
-static int separate_regular(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
-                            tps_parts *parts, tps_joint *joints)
-{
-    if (!tps_regular_parts(s, world, a, flags, parts)) {
-        return 0;
-    }
-    for (int32_t j = 0; j < s->joint_count; j++) {
-        tps_joint *joint = &joints[j];
-        const tps_parts *part = &parts[j / WIDE];
-        int lane = j % WIDE;
-        if (!(flags[j] & TPS_CARRIES)) {
-            leave_out(s, world, joint, j);
-            continue;
-        }
-        joint->world = wide_affine_get(&part->w, lane);
-        joint->n = wide_mat3_get(&part->n, lane);
-        joint->m = (affine){s->bind[j].lin, wide_vec3_get(&part->head, lane)};
-        joint->p = wide_affine_get(&part->p, lane);
-        joint->q = wide_affine_get(&part->q, lane);
-        joint->e = s->any_inherits ? wide_affine_get(&part->e, lane) : AFFINE_ONE;
-    }
-    return 1;
-}
-
-static void store(double *matrices, int32_t j, const affine *a)
-{
-    if (matrices) {
-        affine_store(a, matrices + 16 * (int64_t)j);
-    }
-}
-
-tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const tps_association *association,
-                        const tps_separation *separation)
-{
-    char *memory = tps_allocate(1, tps_scratch_size(skeleton->joint_count) + TPS_SCRATCH_ALIGNMENT);
-    if (!memory) {
-        return TPS_NO_MEMORY;
-    }
-    tps_scratch scratch = tps_scratch_in(memory + (TPS_SCRATCH_ALIGNMENT - (uintptr_t)memory % TPS_SCRATCH_ALIGNMENT),
-                                         skeleton->joint_count);
-    tps_joint *joints = scratch.joints;
-    tps_mark(skeleton, association->weighted, scratch.flags);
-    if (!separate_regular(skeleton, world, association, scratch.flags, scratch.parts, joints)) {
-        tps_separate_joints(skeleton, world, association, scratch.flags, joints);
-    }
-    for (int32_t j = 0; j < skeleton->joint_count; j++) {
-        const tps_joint *joint = &joints[j];
-        affine n = {joint->n, {{0, 0, 0}}};
-        store(separation->first, j, &skeleton->bind[j]);
-        store(separation->second, j, &joint->m);
-        store(separation->nonrigid_part, j, &n);
-        store(separation->nonrigid, j, &joint->p);
-        store(separation->rigid, j, &joint->q);
-        store(separation->inherited, j, &joint->e);
-        store(separation->world, j, &joint->world);
-    }
-    free(memory);
-    return TPS_OK;
 }

@@ -26,6 +26,9 @@ void tps_mark(const tps_skeleton *s, const uint8_t *weighted, uint8_t *flags);
 void tps_separate_joints(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
                          tps_joint *joints);
 
+/* A joint that carries nothing keeps its pose, all of it in P. */
+void tps_leave_out(const tps_skeleton *s, const double *world, tps_joint *joint, int32_t j);
+
 /* Fills joints[J].world alone. */
 void tps_effective_pose(const tps_skeleton *s, const double *world, const tps_association *a, const uint8_t *flags,
                         tps_joint *joints);

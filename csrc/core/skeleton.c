@@ -1,17 +1,10 @@
 /* The skeleton: what does not change from pose to pose. */
 #include "internal.h"
+#include "inverse.h"
 #include "rotation.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void *tps_allocate(int64_t count, size_t size)
-{
-    if (count < 0 || (uint64_t)count > (uint64_t)(PTRDIFF_MAX / (int64_t)size)) {
-        return NULL;
-    }
-    return malloc(count > 0 ? (size_t)count * size : 1);
-}
 
 void tps_skeleton_free(tps_skeleton *skeleton)
 {
@@ -53,7 +46,7 @@ static int has_closed_forms(const tps_skeleton *s)
     for (int32_t j = 0; j < s->joint_count; j++) {
         int32_t parent = s->parents[j];
         int below_inheriting = parent >= 0 && s->inherits[parent] && !s->inherits[j];
-        if (below_inheriting || !is_rotation(&s->bind[j].lin)) {
+        if (below_inheriting || !tps_is_rotation(&s->bind[j].linear)) {
             return 0;
         }
     }
@@ -77,11 +70,11 @@ static tps_status fill(tps_skeleton *s, const int32_t *parents, const double *bi
         s->inherits[j] = parent >= 0 && inherits[j];
         s->any_inherits |= s->inherits[j];
         s->bind[j] = affine_load(bind + 16 * (int64_t)j);
-        s->size_squared = larger(s->size_squared, vec3_dot(s->bind[j].org, s->bind[j].org));
-        if (mat3_singular(&s->bind[j].lin)) {
+        s->size_squared = larger(s->size_squared, vec3_dot(s->bind[j].translation, s->bind[j].translation));
+        if (tps_mat3_singular(&s->bind[j].linear)) {
             return tps_fail(TPS_SINGULAR_BIND, j, where);
         }
-        s->bind_inverse[j] = affine_inverse(&s->bind[j]);
+        s->bind_inverse[j] = tps_affine_inverse(&s->bind[j]);
         s->local[j] = parent < 0 ? s->bind[j] : affine_mul(&s->bind_inverse[parent], &s->bind[j]);
     }
     s->closed_forms = has_closed_forms(s);

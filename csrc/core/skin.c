@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Which joints are used, and how much of the mesh hangs on each. number[j]: joint j's place among the used ones. */
-static tps_status number_joints(tps_skin *skin, const rows *r, int32_t *number)
+static tps_status number_joints(tps_skin *skin, const weight_rows *r, int32_t *number)
 {
     int64_t count = r->start[skin->vertex_count];
     for (int64_t e = 0; e < count; e++) {
@@ -19,11 +19,11 @@ static tps_status number_joints(tps_skin *skin, const rows *r, int32_t *number)
     }
     double total = 0;
     for (int64_t e = 0; e < count; e++) {
-        skin->share[number[r->entries[e].joint]] += r->entries[e].weight;
+        skin->mesh_weight[number[r->entries[e].joint]] += r->entries[e].weight;
         total += r->entries[e].weight;
     }
     for (int32_t u = 0; u < skin->used_count; u++) {
-        skin->share[u] /= total;
+        skin->mesh_weight[u] /= total;
     }
     return skin->used_count > UINT16_MAX + 1 ? TPS_TOO_MANY_JOINTS : TPS_OK;
 }
@@ -34,15 +34,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int64_t influences(const rows *r, int64_t vertex)
+static int64_t influences(const weight_rows *r, int64_t vertex)
 {
     return r->start[vertex + 1] - r->start[vertex];
 }
 
-/* A block of which nearly all vertices have the same number of influences is faster as one group: the others get
+/* A block of which nearly all vertices have the same number of influences is faster as one bucket: the others get
  * entries of weight 0. Where that would add more than an eighth, or some have none at all, every vertex keeps its own
  * number. */
-static void choose_widths(rows *r, int64_t begin, int64_t end)
+static void choose_widths(weight_rows *r, int64_t begin, int64_t end)
 {
     int64_t most = 0, least = INT64_MAX, sum = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -51,9 +51,9 @@ static void choose_widths(rows *r, int64_t begin, int64_t end)
         least = count < least ? count : least;
         sum += count;
     }
-    int one_group = least > 0 && 8 * (most * (end - begin) - sum) <= sum;
+    int one_bucket = least > 0 && 8 * (most * (end - begin) - sum) <= sum;
     for (int64_t i = begin; i < end; i++) {
-        r->width[i] = (int32_t)(one_group ? most : influences(r, i));
+        r->width[i] = (int32_t)(one_bucket ? most : influences(r, i));
     }
 }
 
@@ -64,7 +64,7 @@ static int64_t block_end(const tps_skin *skin, int64_t block)
 }
 
 /* The slots of one block: its vertices by influences, then by their order in the mesh. */
-static void order_block(tps_skin *skin, const rows *r, int64_t block)
+static void order_block(tps_skin *skin, const weight_rows *r, int64_t block)
 {
     int64_t keys[TPS_BLOCK], begin = block * TPS_BLOCK, count = block_end(skin, block) - begin;
     for (int64_t i = 0; i < count; i++) {
@@ -76,70 +76,70 @@ static void order_block(tps_skin *skin, const rows *r, int64_t block)
     }
 }
 
-/* The group of slots that starts at `first`. */
-static tps_group group_at(const tps_skin *skin, const rows *r, int64_t block, int64_t first)
+/* The bucket of slots that starts at `first`. */
+static tps_bucket bucket_at(const tps_skin *skin, const weight_rows *r, int64_t block, int64_t first)
 {
     int64_t begin = block * TPS_BLOCK, end = block_end(skin, block), at = first;
     int32_t width = r->width[begin + skin->slots[first]];
     while (at < end && r->width[begin + skin->slots[at]] == width) {
         at++;
     }
-    return (tps_group){width, (int32_t)(at - first)};
+    return (tps_bucket){width, (int32_t)(at - first)};
 }
 
-/* Orders all blocks. Returns how many entries are stored, and in *group_count how many groups there are. */
-static int64_t order_blocks(tps_skin *skin, rows *r, int64_t *group_count)
+/* Orders all blocks. Returns how many entries are stored, and in *bucket_count how many buckets there are. */
+static int64_t order_blocks(tps_skin *skin, weight_rows *r, int64_t *bucket_count)
 {
-    int64_t groups = 0, entries = 0;
+    int64_t buckets = 0, entries = 0;
     for (int64_t b = 0; b < skin->block_count; b++) {
         choose_widths(r, b * TPS_BLOCK, block_end(skin, b));
         order_block(skin, r, b);
-        skin->blocks[b] = (tps_block){.first_entry = entries, .first_group = groups};
+        skin->blocks[b] = (tps_block){.first_entry = entries, .first_bucket = buckets};
         for (int64_t at = b * TPS_BLOCK; at < block_end(skin, b);) {
-            tps_group group = group_at(skin, r, b, at);
-            entries += tps_padded(group.vertex_count) * group.influences;
-            at += group.vertex_count;
-            groups++;
+            tps_bucket bucket = bucket_at(skin, r, b, at);
+            entries += tps_padded(bucket.vertex_count) * bucket.influences;
+            at += bucket.vertex_count;
+            buckets++;
         }
-        skin->blocks[b].group_count = (int32_t)(groups - skin->blocks[b].first_group);
+        skin->blocks[b].bucket_count = (int32_t)(buckets - skin->blocks[b].first_bucket);
     }
-    *group_count = groups;
+    *bucket_count = buckets;
     return entries;
 }
 
-static void fill_block(tps_skin *skin, const rows *r, const int32_t *number, int64_t block)
+static void fill_block(tps_skin *skin, const weight_rows *r, const int32_t *number, int64_t block)
 {
     int64_t begin = block * TPS_BLOCK, first = begin, to = skin->blocks[block].first_entry;
-    for (int32_t g = 0; g < skin->blocks[block].group_count; g++) {
-        tps_group group = group_at(skin, r, block, first);
-        skin->groups[skin->blocks[block].first_group + g] = group;
-        for (int64_t i = 0; i < tps_padded(group.vertex_count); i++) {
-            int64_t last = group.vertex_count - 1;
+    for (int32_t g = 0; g < skin->blocks[block].bucket_count; g++) {
+        tps_bucket bucket = bucket_at(skin, r, block, first);
+        skin->buckets[skin->blocks[block].first_bucket + g] = bucket;
+        for (int64_t i = 0; i < tps_padded(bucket.vertex_count); i++) {
+            int64_t last = bucket.vertex_count - 1;
             int64_t vertex = begin + skin->slots[first + (i < last ? i : last)], count = influences(r, vertex);
             const entry *row = r->entries + r->start[vertex];
-            for (int32_t k = 0; k < group.influences; k++, to++) {
+            for (int32_t k = 0; k < bucket.influences; k++, to++) {
                 skin->joints[to] = (uint16_t)number[row[k < count ? k : 0].joint];
                 skin->weights[to] = k < count ? (float)row[k].weight : 0;
             }
         }
-        first += group.vertex_count;
+        first += bucket.vertex_count;
     }
 }
 
 /* Everything about the weights, given room for canonical rows and for a number for each joint. */
-static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t *number)
+static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, weight_rows *r, int32_t *number)
 {
     tps_canonical_rows(mesh, r);
     tps_status status = number_joints(skin, r, number);
     if (status != TPS_OK) {
         return status;
     }
-    int64_t group_count, stored = order_blocks(skin, r, &group_count);
+    int64_t bucket_count, stored = order_blocks(skin, r, &bucket_count);
     skin->entry_count = r->start[skin->vertex_count];
-    skin->groups = tps_allocate(group_count, sizeof *skin->groups);
+    skin->buckets = tps_allocate(bucket_count, sizeof *skin->buckets);
     skin->joints = tps_allocate(stored, sizeof *skin->joints);
     skin->weights = tps_allocate(stored, sizeof *skin->weights);
-    if (!skin->groups || !skin->joints || !skin->weights) {
+    if (!skin->buckets || !skin->joints || !skin->weights) {
         return TPS_NO_MEMORY;
     }
     for (int64_t b = 0; b < skin->block_count; b++) {
@@ -150,8 +150,9 @@ static tps_status lay_out(tps_skin *skin, const tps_mesh *mesh, rows *r, int32_t
 
 static tps_status copy_weights(tps_skin *skin, const tps_mesh *mesh)
 {
-    rows r = {tps_allocate(mesh->vertex_count + 1, sizeof *r.start), tps_allocate(mesh->entry_count, sizeof *r.entries),
-              tps_allocate(mesh->vertex_count, sizeof *r.width)};
+    weight_rows r = {tps_allocate(mesh->vertex_count + 1, sizeof *r.start),
+                     tps_allocate(mesh->entry_count, sizeof *r.entries),
+                     tps_allocate(mesh->vertex_count, sizeof *r.width)};
     int32_t *number = tps_allocate(mesh->joint_count, sizeof *number);
     tps_status status = r.start && r.entries && r.width && number ? lay_out(skin, mesh, &r, number) : TPS_NO_MEMORY;
     free(r.start);
@@ -170,8 +171,9 @@ static void copy_points(const tps_mesh *mesh, tps_skin *skin)
             low = i == 0 || x < low ? x : low;
             high = i == 0 || x > high ? x : high;
         }
-        skin->centre.x[k] = tps_rounded(low / 2 + high / 2);
-        skin->extent = larger(skin->extent, high / 2 - low / 2);
+        skin->centre.x[k] = skin->at_origin ? 0 : tps_rounded(low / 2 + high / 2);
+        double half = skin->at_origin ? larger(fabs(low), fabs(high)) : high / 2 - low / 2;
+        skin->extent = larger(skin->extent, half);
     }
     memcpy(skin->points, mesh->points, (size_t)mesh->vertex_count * 3 * sizeof *skin->points);
 }
@@ -195,13 +197,13 @@ void tps_skin_free(tps_skin *skin)
     free(skin->points);
     free(skin->normals);
     free(skin->blocks);
-    free(skin->groups);
+    free(skin->buckets);
     free(skin->slots);
     free(skin->joints);
     free(skin->weights);
     free(skin->weighted);
     free(skin->used);
-    free(skin->share);
+    free(skin->mesh_weight);
     tps_workspace_free(skin->workspace);
     free(skin);
 }
@@ -222,10 +224,10 @@ static tps_skin *allocate_skin(const tps_mesh *mesh)
     s->slots = tps_allocate(mesh->vertex_count, sizeof *s->slots);
     s->weighted = calloc((size_t)mesh->joint_count + 1, sizeof *s->weighted);
     s->used = tps_allocate(mesh->joint_count, sizeof *s->used);
-    s->share = calloc((size_t)mesh->joint_count + 1, sizeof *s->share);
+    s->mesh_weight = calloc((size_t)mesh->joint_count + 1, sizeof *s->mesh_weight);
     s->workspace = tps_workspace_create();
     if (!s->points || (mesh->normals && !s->normals) || !s->blocks || !s->slots || !s->weighted || !s->used ||
-        !s->share || !s->workspace) {
+        !s->mesh_weight || !s->workspace) {
         tps_skin_free(s);
         return NULL;
     }
@@ -248,6 +250,7 @@ tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where
         tps_skin_free(s);
         return tps_fail(status, -1, where);
     }
+    s->at_origin = mesh->row_sum == TPS_ROW_SUM_GIVEN;
     copy_points(mesh, s);
     if (mesh->normals) {
         copy_normals(mesh, s);
@@ -282,11 +285,11 @@ static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start,
 {
     const tps_block *b = &skin->blocks[block];
     int64_t slot = block * TPS_BLOCK, entry = b->first_entry;
-    for (int32_t g = 0; g < b->group_count; g++) {
-        const tps_group *group = &skin->groups[b->first_group + g];
-        for (int32_t i = 0; i < group->vertex_count; i++, slot++) {
+    for (int32_t g = 0; g < b->bucket_count; g++) {
+        const tps_bucket *bucket = &skin->buckets[b->first_bucket + g];
+        for (int32_t i = 0; i < bucket->vertex_count; i++, slot++) {
             int64_t vertex = block * TPS_BLOCK + skin->slots[slot], count = 0;
-            for (int32_t k = 0; k < group->influences; k++, entry++) {
+            for (int32_t k = 0; k < bucket->influences; k++, entry++) {
                 if (skin->weights[entry] > 0 && joints) {
                     joints[row_start[vertex] + count] = skin->used[skin->joints[entry]];
                     weights[row_start[vertex] + count] = skin->weights[entry];
@@ -297,7 +300,7 @@ static void visit_block(const tps_skin *skin, int64_t block, int64_t *row_start,
                 row_start[vertex + 1] = count;
             }
         }
-        entry += (tps_padded(group->vertex_count) - group->vertex_count) * group->influences;
+        entry += (tps_padded(bucket->vertex_count) - bucket->vertex_count) * bucket->influences;
     }
 }
 

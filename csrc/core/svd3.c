@@ -39,7 +39,7 @@ static void order_columns(svd3 *d, int p, int q)
     rotate_columns(&d->v, p, q, 0, 1);
 }
 
-svd3 svd3_of(const mat3 *a)
+svd3 tps_svd3(const mat3 *a)
 {
     svd3 d = {.scale = mat3_largest(a), .v = MAT3_ONE};
     if (d.scale == 0 || !isfinite(d.scale)) {

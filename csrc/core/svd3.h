@@ -16,6 +16,6 @@ typedef struct svd3 {
 } svd3;
 
 /* One-sided Jacobi (Hestenes 1958): accurate for small singular values too, and bounded whatever the input. */
-svd3 svd3_of(const mat3 *a);
+svd3 tps_svd3(const mat3 *a);
 
 #endif

@@ -12,7 +12,8 @@
  *
  *     tps_skeleton *skeleton;  tps_skeleton_create(J, parents, bind, inherits, &skeleton, &where);
  *     tps_skin *skin;          tps_skin_create(&mesh, &skin, &where);
- *     for each frame:          tps_skin_deform(skin, skeleton, &pose, &results);
+ *     for each frame:          tps_deform(&(tps_deform_job){.skin = skin, .skeleton = skeleton, .frame_count = 1,
+ *                                                           .world = posed, .points_out = points});
  *     tps_skin_free(skin);     tps_skeleton_free(skeleton);
  *
  * Conventions:
@@ -33,6 +34,12 @@
 
 #include <stdint.h>
 
+/* The version of this header; tps_version is that of the library that was linked. */
+#define TPS_VERSION_MAJOR 0
+#define TPS_VERSION_MINOR 1
+#define TPS_VERSION_PATCH 0
+#define TPS_VERSION_NUMBER (TPS_VERSION_MAJOR * 10000 + TPS_VERSION_MINOR * 100 + TPS_VERSION_PATCH)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,7 +50,7 @@ typedef enum tps_status {
     TPS_PARENT_RANGE,       /* a parent is neither -1 nor 0..J-1 */
     TPS_PARENT_CYCLE,       /* a joint is its own ancestor */
     TPS_NOT_FINITE,         /* NaN or infinity */
-    TPS_LAST_ROW,           /* a matrix whose last row is not 0 0 0 1 (to 1e-9) */
+    TPS_LAST_ROW,           /* a matrix whose last row is not 0 0 0 1, to TPS_LAST_ROW_TOLERANCE */
     TPS_SINGULAR_BIND,      /* a bind matrix that cannot be inverted */
     TPS_SINGULAR_SPACE,     /* a space matrix that cannot be inverted */
     TPS_WEIGHT_ROWS,        /* row starts that do not begin at 0, decrease, or do not end at the number of entries */
@@ -54,11 +61,22 @@ typedef enum tps_status {
     TPS_SKELETON_MISMATCH   /* a skeleton with another number of joints than the skin's */
 } tps_status;
 
+/* ---- names (names.c) ------------------------------------------------------------------------------------------ */
+
+/* Of the library that was linked: "0.1.0". */
+const char *tps_version(void);
+
+/* What a status says, for people: "a bind matrix cannot be inverted"; "unknown status" for any other number. */
+const char *tps_status_text(tps_status status);
+
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
 
 /* TPS_NOT_FINITE with the first offending index in `where`, or TPS_OK. */
 tps_status tps_check_finite_f64(int64_t count, const double *values, int64_t *where);
 tps_status tps_check_finite_f32(int64_t count, const float *values, int64_t *where);
+
+/* How far a last row may be from 0 0 0 1: float32 arithmetic leaves some 1e-7 in an inverse. */
+#define TPS_LAST_ROW_TOLERANCE 1e-5
 
 /* Are `count` matrices finite, with the last row 0 0 0 1? `where`: the first that is not. */
 tps_status tps_check_affine(int64_t count, const double *matrices, int64_t *where);
@@ -109,7 +127,7 @@ void tps_skeleton_free(tps_skeleton *skeleton);
 int32_t tps_skeleton_joint_count(const tps_skeleton *skeleton);
 
 /* The pose of local user transforms on this skeleton: W_j = b_j U_j, where b_j is W_p L_j, but with the linear part of
- * the parent's frame without its own scale where joint j does not inherit. J matrices each. Fails only for want of
+ * the parent's frame without its own scale where joint j does not inherit. J matrices each. Fails only when out of
  * memory. */
 tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, double *world);
 
@@ -117,8 +135,8 @@ tps_status tps_skeleton_pose(const tps_skeleton *skeleton, const double *user, d
 void tps_support_joints(const tps_skeleton *skeleton, const uint8_t *weighted, uint8_t *support);
 
 typedef enum tps_inherited {
-    TPS_AFTER, /* inherited scale is a space in which the descendants bend: it acts after the rigid phase */
-    TPS_BEFORE /* inherited scale shapes the descendants before they bend */
+    TPS_INHERITED_AFTER, /* inherited scale is a space in which the descendants bend: it acts after the rigid phase */
+    TPS_INHERITED_BEFORE /* inherited scale shapes the descendants before they bend */
 } tps_inherited;
 
 /* How the pose is separated. Each array is J bytes, or NULL: weighted, every joint; nonrigid and rigid (the
@@ -134,22 +152,30 @@ typedef struct tps_association {
 /* Where the separated matrices go: J matrices each; NULL where one is not wanted.
  * Always: inherited * rigid * nonrigid = world * B^-1, and rigid is a rotation and a translation. */
 typedef struct tps_separation {
-    double *first;         /* B:  the bind pose */
-    double *second;        /* M:  the intermediate pose, after phase 1 alone */
-    double *nonrigid_part; /* N': the joint's own scale and shear */
-    double *nonrigid;      /* P:  phase 1 */
-    double *rigid;         /* Q:  phase 2 */
-    double *inherited;     /* E:  inherited scale, after phase 2 */
-    double *world;         /* W': the pose that is shown: W, but for muted joints and what hangs from them */
+    double *bind;         /* B:  the bind pose */
+    double *intermediate; /* M:  the intermediate pose, after phase 1 alone */
+    double *local_scale;  /* N': the joint's own scale and shear */
+    double *nonrigid;     /* P:  phase 1 */
+    double *rigid;        /* Q:  phase 2 */
+    double *inherited;    /* E:  inherited scale, after phase 2 */
+    double *world;        /* W': the pose that is shown: W, but for muted joints and their descendants */
 } tps_separation;
 
-/* Separates a pose of J matrices. Fails only for want of memory. O(J). */
+/* Separates a pose of J matrices. Fails only when out of memory. O(J). */
 tps_status tps_separate(const tps_skeleton *skeleton, const double *world, const tps_association *association,
                         const tps_separation *separation);
 
 /* ---- skin (skin.c) -------------------------------------------------------------------------------------------- */
 
 typedef struct tps_skin tps_skin;
+
+/* What becomes of the sum of a row of weights. */
+typedef enum tps_row_sum {
+    TPS_ROW_SUM_ONE,   /* it is scaled to 1 */
+    TPS_ROW_SUM_KEPT,  /* it is 1 already: rows from tps_skin_weights, taken as they are */
+    TPS_ROW_SUM_GIVEN, /* it stays what it is, as UsdSkel has it: what is blended linearly is scaled by it, about the
+                        * origin of the points' space, and rigid parts are not */
+} tps_row_sum;
 
 /* A mesh at rest and its weights in compressed rows: vertex i has the entries row_start[i] .. row_start[i + 1] - 1. */
 typedef struct tps_mesh {
@@ -161,16 +187,16 @@ typedef struct tps_mesh {
     int64_t entry_count;
     const int64_t *joints; /* a joint for each entry */
     const double *weights; /* its weight, >= 0 */
-    int normalised;        /* 1: rows from tps_skin_weights, taken as they are; 0: scale each row's sum to 1 */
-    int kernel;            /* an index of tps_kernel_name; 0: the best */
+    tps_row_sum row_sum;
+    int kernel; /* an index of tps_kernel_name; 0: the best */
 } tps_mesh;
 
 /* The kernels of this build that this machine can run, best first ("avx512", "avx2", "sse2", "neon", "portable"); NULL
  * past the last. They differ in speed, and in the last bits by what fused multiply-add rounds. */
 const char *tps_kernel_name(int index);
 
-/* Copies what it needs. A joint that comes twice in a row counts once, with the sum; rows are normalised to 1; a row
- * without weights leaves its vertex where it is. O(entries log). */
+/* Copies what it needs. A joint that comes twice in a row counts once, with the sum; a row without weights leaves its
+ * vertex where it is. O(entries log). */
 tps_status tps_skin_create(const tps_mesh *mesh, tps_skin **skin, int64_t *where);
 void tps_skin_free(tps_skin *skin);
 int64_t tps_skin_vertex_count(const tps_skin *skin);
@@ -187,49 +213,70 @@ const float *tps_skin_normals(const tps_skin *skin);
 
 /* ---- deformation (deform.c, tables.c, kernel.inl) ---------------------------------------------------------------- */
 
-typedef enum tps_method { TPS_TWO_PHASE, TPS_LINEAR, TPS_DUAL_QUATERNION } tps_method;
+typedef enum tps_method { TPS_METHOD_TWO_PHASE, TPS_METHOD_LINEAR, TPS_METHOD_DUAL_QUATERNION } tps_method;
 
-/* Where the results go, for each frame; NULL where one is not wanted. Several at once share the work of blending. */
-typedef struct tps_results {
-    float *points;           /* V x 3 positions */
-    int offsets;             /* 1: in place of positions, how far each point is from where it was */
-    float *normals;          /* V x 3 unit normals; the skin must have normals */
-    float *matrices;         /* V x 3 x 4: each vertex's whole deformation, as an affine matrix */
-    float *inverse_matrices; /* V x 3 x 4: its inverse; the pseudo-inverse of the linear part where that is singular */
-} tps_results;
+/* Where to stop. Not with TPS_METHOD_LINEAR, which has no phases. */
+typedef enum tps_phase { TPS_PHASE_ALL, TPS_PHASE_NONRIGID, TPS_PHASE_RIGID } tps_phase;
 
-typedef struct tps_pose {
-    int64_t frame_count;
-    const double *world; /* frames x J matrices, in the skeleton's space */
-    tps_method method;
-    int phase; /* 0: all; 1, 2: stop after that phase (not with TPS_LINEAR) */
-    /* .weighted is ignored: the skin knows */
-    tps_association association;
-    const double *space;   /* takes the points into the skeleton's space, or NULL: the identity */
-    const float *points;   /* deform these instead of the points at rest, or NULL */
-    int64_t points_stride; /* floats from one frame's points to the next one's; 0: the same for all */
-    const float *blend;    /* 0: linear .. 1: the method; NULL: 1 */
-    int blend_per_vertex;  /* 0: one number, 1: V numbers */
-    int threads;           /* 0: choose */
-} tps_pose;
+/* The names that a method, a reading of inherited scale and a sum of weights have in messages, files and scripts
+ * ("two_phase", "linear", "dual_quaternion"; "after", "before"; "one", "kept", "given"), by their number; NULL past the
+ * last. */
+const char *tps_method_name(int method);
+const char *tps_inherited_name(int inherited);
+const char *tps_row_sum_name(int row_sum);
 
-/* Deforms relative to the mesh's centre, so a mesh far from the origin deforms as well as one at it. May fail for want
- * of memory, with TPS_SINGULAR_SPACE, or with TPS_SKELETON_MISMATCH. O(frames (J + entries)). */
-tps_status tps_skin_deform(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose,
-                           const tps_results *results);
+/* A share of 0..1: one number for the whole mesh, or V numbers, one for each vertex. */
+typedef struct tps_amount {
+    const float *values; /* NULL: as if not there */
+    int per_vertex;
+    int64_t stride; /* floats from one frame's values to the next one's; 0: the same for all */
+} tps_amount;
 
-/* One of many meshes. */
-typedef struct tps_task {
+/* One deformation: what is asked for, and where it goes. What is left zero is off, or a default. Where an input has a
+ * stride, that is how many of its elements lie from one frame's to the next one's; 0: the same for all frames. */
+typedef struct tps_deform_job {
     const tps_skin *skin;
     const tps_skeleton *skeleton;
-    tps_pose pose; /* .threads is ignored */
-    tps_results results;
-    tps_status status; /* set: what tps_skin_deform returned for it */
-} tps_task;
+    int64_t frame_count;
+    const double *world; /* frames x J matrices, in the skeleton's space */
 
-/* Deforms many meshes on at most so many threads (0: choose): a large one on all of them, small ones each on one. No
- * two results may share memory. */
-void tps_deform_many(tps_task *tasks, int64_t count, int threads);
+    tps_method method;
+    tps_inherited inherited;
+    tps_phase phase;
+    tps_amount blend;        /* 0: linear .. 1: the method; without it, 1 */
+    const uint8_t *nonrigid; /* J association flags of phase 1, as in tps_association, or NULL: on */
+    int64_t nonrigid_stride;
+    const uint8_t *rigid; /* those of phase 2 */
+    int64_t rigid_stride;
+    const double *space; /* a matrix that takes the points into the skeleton's space, or NULL: the identity */
+    int64_t space_stride;
+    const float *points; /* V x 3, deform these instead of the points at rest, or NULL */
+    int64_t points_stride;
+    int threads; /* at most; 0: choose by the work, up to tps_processors */
+
+    /* The results, for each frame; NULL where one is not wanted. Several at once share the work of blending. */
+    float *points_out;           /* V x 3 positions */
+    int offsets;                 /* 1: in place of positions, how far each point is from where it was */
+    float *normals_out;          /* V x 3 unit normals; the skin must have normals */
+    float *matrices_out;         /* V x 3 x 4: each vertex's whole deformation, as an affine matrix */
+    float *inverse_matrices_out; /* V x 3 x 4: its inverse; the linear part's pseudo-inverse where that is singular */
+
+    tps_status status; /* set by tps_deform_many */
+} tps_deform_job;
+
+/* Deforms relative to the mesh's centre, so a mesh far from the origin deforms as well as one at it. May fail with
+ * TPS_NO_MEMORY, TPS_SINGULAR_SPACE or TPS_SKELETON_MISMATCH, and has written nothing then. O(frames (J + entries)). */
+tps_status tps_deform(const tps_deform_job *job);
+
+/* What tps_deform would refuse the job for: TPS_SINGULAR_SPACE, TPS_SKELETON_MISMATCH or TPS_OK. */
+tps_status tps_deform_check(const tps_deform_job *job);
+
+/* Deforms many meshes on at most so many threads (0: choose; the jobs' own numbers are not read): a large one on all of
+ * them, small ones each on one. No two results may share memory. Each job's status is set. */
+void tps_deform_many(tps_deform_job *jobs, int64_t count, int threads);
+
+/* How many processors this process may use, by its affinity where the system has such: what "choose" goes up to. */
+int tps_processors(void);
 
 #ifdef __cplusplus
 }

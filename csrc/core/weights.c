@@ -61,7 +61,7 @@ static void normalise(entry *row, int64_t count)
 }
 
 /* Sums what comes twice, drops zeros, and sorts. Returns how many entries are left. */
-static int64_t canonical_row(entry *row, int64_t count, int normalised)
+static int64_t canonical_row(entry *row, int64_t count, tps_row_sum row_sum)
 {
     int64_t kept = 0;
     qsort(row, (size_t)count, sizeof *row, by_joint);
@@ -72,11 +72,11 @@ static int64_t canonical_row(entry *row, int64_t count, int normalised)
             row[kept++] = row[i];
         }
     }
-    if (!normalised) {
+    if (row_sum == TPS_ROW_SUM_ONE) {
         normalise(row, kept);
     }
     for (int64_t i = 0; i < kept; i++) { /* as they will be kept: equal weights there are equal here */
-        row[i].weight = (float)row[i].weight;
+        row[i].weight = (float)fmin(row[i].weight, FLT_MAX);
     }
     qsort(row, (size_t)kept, sizeof *row, heaviest_first);
     while (kept > 0 && !(row[kept - 1].weight > 0)) {
@@ -85,7 +85,7 @@ static int64_t canonical_row(entry *row, int64_t count, int normalised)
     return kept;
 }
 
-void tps_canonical_rows(const tps_mesh *mesh, rows *r)
+void tps_canonical_rows(const tps_mesh *mesh, weight_rows *r)
 {
     int64_t written = 0;
     r->start[0] = 0;
@@ -95,7 +95,7 @@ void tps_canonical_rows(const tps_mesh *mesh, rows *r)
         for (int64_t k = 0; k < count; k++) {
             row[k] = (entry){mesh->weights[from + k], (int32_t)mesh->joints[from + k]};
         }
-        written += canonical_row(row, count, mesh->normalised);
+        written += canonical_row(row, count, mesh->row_sum);
         r->start[i + 1] = written;
     }
 }

@@ -10,17 +10,17 @@ typedef struct entry {
 } entry;
 
 /* The canonical rows in the order of the mesh, before they are laid out in blocks. */
-typedef struct rows {
+typedef struct weight_rows {
     int64_t *start;
     entry *entries;
     int32_t *width; /* V: how many entries the layout gives to a vertex: its own, or a few more of weight 0 */
-} rows;
+} weight_rows;
 
 /* Are the rows of a mesh in order, and their joints and weights in range? */
 tps_status tps_check_rows(const tps_mesh *mesh, int64_t *where);
 
 /* Fills rows for which there is room: start[V + 1], and as many entries as the mesh has. In each row joints come once,
- * the heaviest first (of equals, the lowest joint), without zeros, with a sum of 1. */
-void tps_canonical_rows(const tps_mesh *mesh, rows *r);
+ * the heaviest first (of equals, the lowest joint), without zeros, with the sum that the mesh asks for. */
+void tps_canonical_rows(const tps_mesh *mesh, weight_rows *r);
 
 #endif

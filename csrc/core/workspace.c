@@ -1,5 +1,5 @@
 #include "workspace.h"
-#include "internal.h"
+#include "allocate.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #define LINE 64
 #define KEPT_AT_MOST ((size_t)1 << 22) /* bytes: what a long stack of frames took is given back */
 
-typedef struct block {
+typedef struct allocation {
     size_t size; /* of the memory behind this header */
-} block;
+} allocation;
 
 struct tps_workspace {
-    _Atomic(block *) kept;
+    _Atomic(allocation *) kept;
 };
 
 tps_workspace *tps_workspace_create(void)
@@ -32,8 +32,8 @@ void tps_workspace_free(tps_workspace *workspace)
     }
 }
 
-/* A block's memory begins at a line's begin behind the header; the byte before it says how far behind. */
-static void *memory_of(block *b)
+/* A allocation's memory begins at a line's begin behind the header; the byte before it says how far behind. */
+static void *memory_of(allocation *b)
 {
     unsigned char *after = (unsigned char *)(b + 1);
     size_t offset = LINE - (uintptr_t)after % LINE; /* 1..LINE */
@@ -41,15 +41,15 @@ static void *memory_of(block *b)
     return after + offset;
 }
 
-static block *block_of(void *memory)
+static allocation *allocation_of(void *memory)
 {
     unsigned char *at = memory;
-    return (block *)(void *)(at - at[-1]) - 1;
+    return (allocation *)(void *)(at - at[-1]) - 1;
 }
 
 void *tps_workspace_take(tps_workspace *workspace, size_t size)
 {
-    block *b = atomic_exchange(&workspace->kept, NULL);
+    allocation *b = atomic_exchange(&workspace->kept, NULL);
     if (b && b->size >= size) {
         return memory_of(b);
     }
@@ -64,6 +64,6 @@ void *tps_workspace_take(tps_workspace *workspace, size_t size)
 
 void tps_workspace_return(tps_workspace *workspace, void *memory)
 {
-    block *b = block_of(memory);
+    allocation *b = allocation_of(memory);
     free(b->size <= KEPT_AT_MOST ? atomic_exchange(&workspace->kept, b) : b);
 }

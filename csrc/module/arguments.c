@@ -45,19 +45,75 @@ static PyArrayObject *check_shape(PyArrayObject *array, const char *name, int nd
     return NULL;
 }
 
-/* NumPy's own complaint about something that is no array at all, with the argument's name in front. */
+/* What an object says that it cannot be read as an array, with the argument's name in front: a ValueError stays one,
+ * everything else, such as torch's RuntimeError, becomes a TypeError. Memory that is not there and what is no
+ * Exception, such as KeyboardInterrupt, passes as it is. */
 static void name_the_error(const char *name)
 {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)) {
         return;
     }
+    PyObject *kind = PyErr_ExceptionMatches(PyExc_ValueError) ? PyExc_ValueError : PyExc_TypeError;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
-    PyErr_Format(type, "%s: cannot be read as an array (%S); expected an array of numbers", name, value);
+    PyErr_Format(kind, "%s: cannot be read as an array (%S); expected an array of numbers", name, value);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
+}
+
+static int has_attribute(PyObject *value, const char *attribute)
+{
+    PyObject *found = PyObject_GetAttrString(value, attribute);
+    if (!found) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
+/* An object that NumPy cannot read by itself, but that offers its memory by DLPack? */
+static int needs_dlpack(PyObject *value)
+{
+    return !PyArray_Check(value) && !PyList_Check(value) && !PyTuple_Check(value) && !PyObject_CheckBuffer(value) &&
+           !has_attribute(value, "__array__") && !has_attribute(value, "__array_interface__") &&
+           has_attribute(value, "__dlpack__");
+}
+
+/* A function of NumPy, called with one argument. */
+static PyObject *numpy_call(const char *module_name, const char *function, PyObject *argument)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    PyObject *result = module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
+/* 1 for a masked array with something masked, which NumPy would read as if it were not; -1 with an error. */
+static int is_masked(PyObject *value)
+{
+    if (!PyArray_Check(value) || PyArray_CheckExact(value) || !has_attribute(value, "mask")) {
+        return 0;
+    }
+    PyObject *masked = numpy_call("numpy.ma", "is_masked", value);
+    int is = masked ? PyObject_IsTrue(masked) : -1;
+    Py_XDECREF(masked);
+    return is;
+}
+
+/* The same of the entries of a list, such as the frames of a pose. */
+static int any_masked(PyObject *value)
+{
+    int masked = is_masked(value);
+    if (masked == 0 && (PyList_Check(value) || PyTuple_Check(value))) {
+        for (Py_ssize_t i = 0; masked == 0 && i < PySequence_Size(value); i++) {
+            PyObject *entry = PySequence_GetItem(value, i);
+            masked = entry ? is_masked(entry) : -1;
+            Py_XDECREF(entry);
+        }
+    }
+    return masked;
 }
 
 static int right_elements(PyArrayObject *array, element_kind kind)
@@ -127,14 +183,29 @@ static PyArrayObject *cast_to_float(PyArrayObject *array, const char *name)
     return narrow;
 }
 
+static PyArrayObject *read_any_array(PyObject *value, const char *name)
+{
+    int masked = any_masked(value);
+    if (masked > 0) {
+        PyErr_Format(PyExc_ValueError, "%s: has masked elements; expected an array without a mask", name);
+        return NULL;
+    }
+    PyObject *array = NULL;
+    if (masked == 0) {
+        array = needs_dlpack(value) ? numpy_call("numpy", "from_dlpack", value) : PyArray_FROM_O(value);
+    }
+    if (!array) {
+        name_the_error(name);
+    }
+    return (PyArrayObject *)array;
+}
+
 /* An array whose elements are of the kind that is wanted, but not yet converted. */
 static PyArrayObject *read_array(PyObject *value, const char *name, element_kind kind)
 {
     static const char *const expected[] = {"real numbers", "real numbers", "integers", "bool"};
-    PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(value);
-    if (!array) {
-        name_the_error(name);
-    } else if (!right_elements(array, kind)) {
+    PyArrayObject *array = read_any_array(value, name);
+    if (array && !right_elements(array, kind)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected %s", name, (PyObject *)PyArray_DESCR(array),
                      expected[kind]);
         Py_CLEAR(array);
@@ -167,6 +238,16 @@ PyArrayObject *array_argument(PyObject *value, const char *name, element_kind ki
     return convert(check_shape(read_array(value, name, kind), name, ndim, shape, letters), name, kind);
 }
 
+PyArrayObject *array_by_frame(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
+                              const char *letters, int frames_allowed)
+{
+    PyArrayObject *array = read_array(value, name, kind);
+    int stacked = array && frames_allowed && PyArray_NDIM(array) == ndim + 1;
+    array = stacked ? check_shape(array, name, ndim + 1, shape, letters)
+                    : check_shape(array, name, ndim, shape + 1, letters + 1);
+    return convert(array, name, kind);
+}
+
 int optional_array(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
                    const char *letters, PyArrayObject **array)
 {
@@ -178,50 +259,62 @@ int optional_array(PyObject *value, const char *name, element_kind kind, int ndi
     return *array ? 0 : -1;
 }
 
-/* Names the frame too, where the array is a stack of them. */
-static void raise_in_frame(tps_status status, const char *name, PyArrayObject *array, int64_t where)
+/* "0 0 0.5 1": a matrix's last row. */
+static const char *row_text(char *text, const double *row)
 {
-    npy_intp joints = PyArray_DIM(array, PyArray_NDIM(array) - 3);
-    char with_frame[TEXT];
-    if (PyArray_NDIM(array) == 4) {
-        snprintf(with_frame, sizeof with_frame, "%s: frame %lld", name, (long long)(where / joints));
-        name = with_frame;
+    snprintf(text, TEXT, "%.9g %.9g %.9g %.9g", row[0], row[1], row[2], row[3]);
+    return text;
+}
+
+static void raise_matrix(tps_status status, const char *where, const double *matrix)
+{
+    char row[TEXT];
+    if (status == TPS_LAST_ROW) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s has the last row %s; expected 0 0 0 1 to 1e-5 (matrices are for column vectors: transpose "
+                     "those for row vectors)",
+                     where, row_text(row, matrix + 12));
+    } else {
+        PyErr_Format(PyExc_ValueError, "%s is not finite; expected finite numbers", where);
     }
-    raise_status(status, name, where % joints);
+}
+
+/* Refuses, in words, an array of matrices of which one is not affine; else hands it on. `joints`: the matrices of a
+ * frame, or 0 where there are no joints. `stacked`: the frame is named. */
+static PyArrayObject *check_matrices(PyArrayObject *array, const char *name, npy_intp joints, int stacked)
+{
+    int64_t where = -1;
+    tps_status status = array ? tps_check_affine(PyArray_SIZE(array) / 16, PyArray_DATA(array), &where) : TPS_OK;
+    if (status == TPS_OK) {
+        return array;
+    }
+    char place[2 * TEXT];
+    int used = snprintf(place, TEXT, "%s:", name);
+    npy_intp of_a_frame = joints > 0 ? joints : 1;
+    if (stacked) {
+        used += snprintf(place + used, TEXT, " frame %lld%s", (long long)(where / of_a_frame), joints > 0 ? ":" : "");
+    }
+    if (joints > 0) {
+        snprintf(place + used, TEXT - 32, " joint %lld", (long long)(where % of_a_frame));
+    }
+    raise_matrix(status, place, (const double *)PyArray_DATA(array) + 16 * where);
+    Py_DECREF(array);
+    return NULL;
 }
 
 PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joint_count, int frames_allowed)
 {
-    const npy_intp one[] = {joint_count, 4, 4}, many[] = {ANY, joint_count, 4, 4};
-    PyArrayObject *array = read_array(value, name, REAL_64);
-    if (array && frames_allowed && PyArray_NDIM(array) == 4) {
-        array = check_shape(array, name, 4, many, "FJ44");
-    } else {
-        array = check_shape(array, name, 3, one, "J44");
-    }
-    array = convert(array, name, REAL_64);
-    int64_t where;
-    tps_status status = array ? tps_check_affine(PyArray_SIZE(array) / 16, PyArray_DATA(array), &where) : TPS_OK;
-    if (status != TPS_OK) {
-        raise_in_frame(status, name, array, where);
-        Py_DECREF(array);
-        return NULL;
-    }
-    return array;
+    const npy_intp shape[] = {ANY, joint_count, 4, 4};
+    PyArrayObject *array = array_by_frame(value, name, REAL_64, 3, shape, "FJ44", frames_allowed);
+    int stacked = array && PyArray_NDIM(array) == 4;
+    return check_matrices(array, name, array ? PyArray_DIM(array, stacked) : 0, stacked);
 }
 
-PyArrayObject *matrix_argument(PyObject *value, const char *name)
+PyArrayObject *matrix_argument(PyObject *value, const char *name, int frames_allowed, npy_intp frame_count)
 {
-    const npy_intp shape[] = {4, 4};
-    int64_t where;
-    PyArrayObject *array = array_argument(value, name, REAL_64, 2, shape, "44");
-    tps_status status = array ? tps_check_affine(1, PyArray_DATA(array), &where) : TPS_OK;
-    if (status != TPS_OK) {
-        raise_status(status, name, -1);
-        Py_DECREF(array);
-        return NULL;
-    }
-    return array;
+    const npy_intp shape[] = {frame_count, 4, 4};
+    PyArrayObject *array = array_by_frame(value, name, REAL_64, 2, shape, "F44", frames_allowed);
+    return check_matrices(array, name, 0, array && PyArray_NDIM(array) == 3);
 }
 
 int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *length, int32_t **order)
@@ -273,18 +366,56 @@ int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *lengt
     return parents;
 }
 
-int word_argument(PyObject *value, const char *name, const char *const *words)
+int integer_argument(PyObject *value, const char *name, const char *expected, int64_t *integer)
+{
+    if (PyBool_Check(value) || PyArray_IsScalar(value, Bool) || !PyIndex_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s: %S; expected %s", name, (PyObject *)Py_TYPE(value), expected);
+        return -1;
+    }
+    PyObject *number = PyNumber_Index(value);
+    if (!number) {
+        return -1; /* what __index__ raised */
+    }
+    int overflow;
+    *integer = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow) {
+        *integer = overflow < 0 ? INT64_MIN : INT64_MAX;
+    }
+    Py_DECREF(number);
+    return 0;
+}
+
+int truth_argument(PyObject *value, const char *name)
+{
+    if (!PyBool_Check(value) && !PyArray_IsScalar(value, Bool)) {
+        PyErr_Format(PyExc_TypeError, "%s: %R; expected True or False", name, value);
+        return -1;
+    }
+    return PyObject_IsTrue(value);
+}
+
+int word_argument(PyObject *value, const char *name, const char *(*word)(int number))
 {
     char list[TEXT] = "";
-    for (int i = 0; words[i]; i++) {
-        if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, words[i]) == 0) {
+    for (int i = 0; word(i); i++) {
+        if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, word(i)) == 0) {
             return i;
         }
         size_t used = strlen(list);
-        snprintf(list + used, TEXT - used, "%s\"%s\"", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+        snprintf(list + used, TEXT - used, "%s\"%s\"", i == 0 ? "" : word(i + 1) ? ", " : " or ", word(i));
     }
     PyErr_Format(PyUnicode_Check(value) ? PyExc_ValueError : PyExc_TypeError, "%s: %R; expected %s", name, value, list);
     return -1;
+}
+
+const char *joint_range(char text[RANGE_TEXT], int64_t joint_count)
+{
+    if (joint_count > 0) {
+        snprintf(text, RANGE_TEXT, "0..%lld", (long long)joint_count - 1);
+    } else {
+        snprintf(text, RANGE_TEXT, "none, since there are no joints");
+    }
+    return text;
 }
 
 static int overlap(PyArrayObject *a, PyArrayObject *b)
@@ -310,29 +441,45 @@ static const char *unfit(PyArrayObject *out, PyArrayObject *const *others, int o
     return NULL;
 }
 
+/* A new reference to the array that is to be written: `out` itself, or its memory by DLPack. */
+static PyArrayObject *output_array(PyObject *out, const char *name)
+{
+    if (PyArray_Check(out)) {
+        return (PyArrayObject *)Py_NewRef(out);
+    }
+    if (!has_attribute(out, "__dlpack__")) {
+        PyErr_Format(PyExc_TypeError, "%s: %S; expected a NumPy array or None", name, (PyObject *)Py_TYPE(out));
+        return NULL;
+    }
+    PyObject *array = numpy_call("numpy", "from_dlpack", out);
+    if (!array) {
+        name_the_error(name);
+    }
+    return (PyArrayObject *)array;
+}
+
 PyArrayObject *output_argument(PyObject *out, const char *name, int ndim, const npy_intp *shape,
                                PyArrayObject *const *others, int other_count)
 {
     if (!out || out == Py_None) {
         return (PyArrayObject *)PyArray_SimpleNew(ndim, shape, NPY_FLOAT);
     }
-    if (!PyArray_Check(out)) {
-        PyErr_Format(PyExc_TypeError, "%s: %S; expected a NumPy array or None", name, (PyObject *)Py_TYPE(out));
+    PyArrayObject *array = output_array(out, name);
+    if (!array) {
         return NULL;
     }
-    PyArrayObject *array = (PyArrayObject *)out;
     if (PyArray_TYPE(array) != NPY_FLOAT || !PyArray_ISNOTSWAPPED(array)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S; expected float32", name, (PyObject *)PyArray_DESCR(array));
+        Py_DECREF(array);
         return NULL;
     }
-    Py_INCREF(out);
     if (!check_shape(array, name, ndim, shape, NULL)) {
         return NULL; /* has released it */
     }
     const char *fault = unfit(array, others, other_count);
     if (fault) {
         PyErr_Format(PyExc_ValueError, "%s: %s", name, fault);
-        Py_DECREF(out);
+        Py_DECREF(array);
         return NULL;
     }
     return array;
@@ -345,22 +492,10 @@ PyObject *raise_status(tps_status status, const char *name, int64_t where)
         snprintf(place, sizeof place, "joint %lld ", (long long)where);
     }
     switch (status) {
-    case TPS_OK:
-    case TPS_PARENT_RANGE: /* this and the next three were refused before, in words of their own */
-    case TPS_WEIGHT_JOINT_RANGE:
-    case TPS_WEIGHT_NEGATIVE:
-    case TPS_SKELETON_MISMATCH:
-        break;
     case TPS_NO_MEMORY:
         return PyErr_NoMemory();
     case TPS_PARENT_CYCLE:
         return PyErr_Format(PyExc_ValueError, "%s: %sis its own ancestor; expected no cycles", name, place);
-    case TPS_NOT_FINITE:
-        return PyErr_Format(PyExc_ValueError, "%s: %sis not finite; expected finite numbers", name, place);
-    case TPS_LAST_ROW:
-        return PyErr_Format(PyExc_ValueError,
-                            "%s: %shas another last row; expected 0 0 0 1 (matrices are for column vectors)", name,
-                            place);
     case TPS_SINGULAR_BIND:
     case TPS_SINGULAR_SPACE:
         return PyErr_Format(PyExc_ValueError, "%s: %scannot be inverted; expected a regular matrix", name, place);
@@ -373,9 +508,9 @@ PyObject *raise_status(tps_status status, const char *name, int64_t where)
         return PyErr_Format(PyExc_ValueError, "%s: more than 65536 joints with weights; expected at most 65536", name);
     case TPS_KERNEL_RANGE:
         return PyErr_Format(PyExc_ValueError, "kernel: %lld; expected one that this machine has", (long long)where);
+    default: /* the others are refused before the core sees them, in words of their own */
+        return PyErr_Format(PyExc_SystemError, "%s: %s", name, tps_status_text(status));
     }
-    PyErr_BadInternalCall();
-    return NULL;
 }
 
 int check_finite(PyArrayObject *array, const char *name)

@@ -33,29 +33,46 @@ static inline void release_array(PyArrayObject *array)
 }
 
 /* A new reference to a C-contiguous, aligned array of the wanted kind and shape. ANY in `shape` admits every length; it
- * is printed as the letter that stands at its place in `letters`. */
+ * is printed as the letter that stands at its place in `letters`. Takes whatever NumPy reads, and DLPack. */
 PyArrayObject *array_argument(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
                               const char *letters);
 
-/* The same for an argument that may be None or absent: *array is NULL then. Returns 0, or -1 with an error. */
+/* The same, or a stack of such arrays, one for each frame: then shape[0] is the number of frames, and the rest of it
+ * the shape of one. The array's ndim tells which it is. */
+PyArrayObject *array_by_frame(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
+                              const char *letters, int frames_allowed);
+
+/* array_argument for an argument that may be None or absent: *array is NULL then. Returns 0, or -1 with an error. */
 int optional_array(PyObject *value, const char *name, element_kind kind, int ndim, const npy_intp *shape,
                    const char *letters, PyArrayObject **array);
 
 /* (J, 4, 4) or (F, J, 4, 4) finite affine matrices; the array's ndim tells which. joint_count may be ANY. */
 PyArrayObject *matrices_argument(PyObject *value, const char *name, npy_intp joint_count, int frames_allowed);
 
-/* One finite (4, 4) affine matrix. */
-PyArrayObject *matrix_argument(PyObject *value, const char *name);
+/* One finite (4, 4) affine matrix; with frames_allowed (F, 4, 4), for that many frames (ANY: any number). */
+PyArrayObject *matrix_argument(PyObject *value, const char *name, int frames_allowed, npy_intp frame_count);
 
 /* parents as int32 of a checked range and without cycles, in memory of PyMem_Malloc, and J. With `order`, J more: the
  * joints, parents first. */
 int32_t *parents_argument(PyObject *value, npy_intp joint_count, npy_intp *length, int32_t **order);
 
-/* The index of a word in a NULL-terminated list, or -1 with a ValueError that lists them. */
-int word_argument(PyObject *value, const char *name, const char *const *words);
+/* An int, or what has __index__, such as NumPy's integers; no bool. What int64 cannot hold is clipped. 0, or -1 with an
+ * error that says `expected`. */
+int integer_argument(PyObject *value, const char *name, const char *expected, int64_t *integer);
+
+/* bool or numpy.bool: 0 or 1; -1 with an error. */
+int truth_argument(PyObject *value, const char *name);
+
+/* The number of a word, by a function that names them (such as tps_method_name), or -1 with an error that lists them.
+ */
+int word_argument(PyObject *value, const char *name, const char *(*word)(int number));
+
+enum { RANGE_TEXT = 48 };
+/* What is expected of a joint's number: "0..4", or words where there are no joints. */
+const char *joint_range(char text[RANGE_TEXT], int64_t joint_count);
 
 /* `out` if it is fit to be written: float32, C-contiguous, writeable, of this shape, sharing no memory with the
- * `others`, which are inputs or outputs too (NULL entries are skipped). A new array where out is None. */
+ * `others`, which are inputs or outputs too. A new array where out is None. Also what speaks DLPack. */
 PyArrayObject *output_argument(PyObject *out, const char *name, int ndim, const npy_intp *shape,
                                PyArrayObject *const *others, int other_count);
 

@@ -14,6 +14,7 @@ int main(void)
         printf(" %s", tps_kernel_name(k));
     }
     printf("\n");
+    RUN(test_names);
     RUN(test_joint_matrices);
     RUN(test_worked_example);
     RUN(test_separation_laws);
@@ -33,6 +34,7 @@ int main(void)
     RUN(test_empty);
     RUN(test_thread_counts);
     RUN(test_frames);
+    RUN(test_inputs_by_frame);
     RUN(test_shared_by_threads);
     RUN(test_many_meshes);
 #ifdef TPS_TEST_FAULTS
@@ -41,6 +43,7 @@ int main(void)
     RUN(test_faults_in_deform);
     RUN(test_frames_without_allocations);
     RUN(test_faults_of_threads);
+    RUN(test_threads_by_affinity);
 #endif
     return failure_count();
 }

@@ -69,22 +69,22 @@ static void split_classic(const double *t, double *p, double *q, double *e)
     identity(e);
 }
 
-phases phases_of(const rig *r, const tps_pose *pose)
+phases phases_of(const rig *r, const tps_deform_job *job)
 {
     int64_t floats = 16 * (int64_t)r->joint_count;
     uint8_t *weighted = need(r->joint_count, 1);
     phases p = {need(floats, sizeof(double)), need(floats, sizeof(double)), need(floats, sizeof(double)),
                 need(floats, sizeof(double)), need(floats, sizeof(double))};
-    tps_association association = pose->association;
+    tps_association association = {.inherited = job->inherited, .nonrigid = job->nonrigid, .rigid = job->rigid};
     tps_separation separation = {.nonrigid = p.nonrigid, .rigid = p.rigid, .inherited = p.inherited, .world = p.world};
     tps_skin_weighted(r->skin, weighted);
     association.weighted = weighted;
-    CHECK(tps_separate(r->skeleton, pose->world, &association, &separation) == TPS_OK);
+    CHECK(tps_separate(r->skeleton, job->world, &association, &separation) == TPS_OK);
     for (int64_t at = 0; at < floats; at += 16) {
         double inverse[16];
         matrix_inverse(r->bind + at, inverse);
         matrix_multiply(p.world + at, inverse, p.straight + at);
-        if (pose->method == TPS_DUAL_QUATERNION) {
+        if (job->method == TPS_METHOD_DUAL_QUATERNION) {
             split_classic(p.straight + at, p.nonrigid + at, p.rigid + at, p.inherited + at);
         }
     }
@@ -199,20 +199,20 @@ static void turn_normal(const double *m, double normal[3])
 }
 
 /* The whole deformation in the skeleton's space. */
-static int deform(const rig *r, const phases *p, const tps_pose *pose, int64_t vertex, double point[3],
+static int deform(const rig *r, const phases *p, const tps_deform_job *job, int64_t vertex, double point[3],
                   double normal[3])
 {
     double m[16];
-    blend_matrices(r, vertex, pose->method == TPS_LINEAR ? p->straight : p->nonrigid, m);
+    blend_matrices(r, vertex, job->method == TPS_METHOD_LINEAR ? p->straight : p->nonrigid, m);
     matrix_apply(m, point, point);
     turn_normal(m, normal);
-    if (pose->method == TPS_LINEAR || pose->phase == 1) {
+    if (job->method == TPS_METHOD_LINEAR || job->phase == TPS_PHASE_NONRIGID) {
         return 1;
     }
     int clear = blend_rigid(r, vertex, p->rigid, m);
     matrix_apply(m, point, point);
     turn_normal(m, normal);
-    if (pose->phase != 2) {
+    if (job->phase != TPS_PHASE_RIGID) {
         blend_matrices(r, vertex, p->inherited, m);
         matrix_apply(m, point, point);
         turn_normal(m, normal);
@@ -220,7 +220,7 @@ static int deform(const rig *r, const phases *p, const tps_pose *pose, int64_t v
     return clear;
 }
 
-int reference_vertex(const rig *r, const phases *p, const tps_pose *pose, int64_t vertex, const float *points,
+int reference_vertex(const rig *r, const phases *p, const tps_deform_job *job, int64_t vertex, const float *points,
                      double point[3], double normal[3])
 {
     double back[16], straight[16], linear[3];
@@ -233,20 +233,20 @@ int reference_vertex(const rig *r, const phases *p, const tps_pose *pose, int64_
     if (r->row_start[vertex] == r->row_start[vertex + 1]) {
         return 1; /* nothing holds it */
     }
-    if (pose->space) {
-        matrix_apply(pose->space, point, point);
-        matrix_inverse(pose->space, back);
+    if (job->space) {
+        matrix_apply(job->space, point, point);
+        matrix_inverse(job->space, back);
     }
     blend_matrices(r, vertex, p->straight, straight);
     matrix_apply(straight, point, linear);
-    int clear = deform(r, p, pose, vertex, point, normal);
-    if (pose->blend) {
-        double t = pose->blend[pose->blend_per_vertex ? vertex : 0];
+    int clear = deform(r, p, job, vertex, point, normal);
+    if (job->blend.values) {
+        double t = job->blend.values[job->blend.per_vertex ? vertex : 0];
         for (int k = 0; k < 3; k++) {
             point[k] = (1 - t) * linear[k] + t * point[k];
         }
     }
-    if (pose->space) {
+    if (job->space) {
         matrix_apply(back, point, point);
     }
     return clear;

@@ -186,11 +186,13 @@ int64_t wanted_width(wanted what)
     return what == MATRICES || what == INVERSE_MATRICES ? 12 : 3;
 }
 
-tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, wanted what, float *out)
+tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_deform_job *job, wanted what,
+                     float *out)
 {
-    tps_results results = {.offsets = what == OFFSETS};
-    float **const to[] = {&results.points, &results.points, &results.normals, &results.matrices,
-                          &results.inverse_matrices};
+    tps_deform_job ours = *job;
+    ours.skin = skin, ours.skeleton = skeleton, ours.offsets = what == OFFSETS;
+    float **const to[] = {&ours.points_out, &ours.points_out, &ours.normals_out, &ours.matrices_out,
+                          &ours.inverse_matrices_out};
     *to[what] = out;
-    return tps_skin_deform(skin, skeleton, pose, &results);
+    return tps_deform(&ours);
 }

@@ -43,7 +43,8 @@ double rig_size(const rig *r);
 /* One result of a deformation, and how many floats of it a vertex has. */
 typedef enum wanted { POINTS, OFFSETS, NORMALS, MATRICES, INVERSE_MATRICES, ALL_WANTED } wanted;
 int64_t wanted_width(wanted what);
-tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_pose *pose, wanted what, float *out);
+tps_status deform_to(const tps_skin *skin, const tps_skeleton *skeleton, const tps_deform_job *job, wanted what,
+                     float *out);
 
 /* Matrices of 16 doubles. */
 void matrix_multiply(const double *a, const double *b, double *ab);

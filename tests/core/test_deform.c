@@ -16,10 +16,10 @@ static float *floats(int64_t count)
     return need(count, sizeof(float));
 }
 
-static float *deformed(const rig *r, const tps_pose *pose, wanted result)
+static float *deformed(const rig *r, const tps_deform_job *job, wanted result)
 {
-    float *out = floats(pose->frame_count * r->vertex_count * wanted_width(result));
-    CHECK(deform_to(r->skin, r->skeleton, pose, result, out) == TPS_OK);
+    float *out = floats(job->frame_count * r->vertex_count * wanted_width(result));
+    CHECK(deform_to(r->skin, r->skeleton, job, result, out) == TPS_OK);
     return out;
 }
 
@@ -49,16 +49,16 @@ static void unit(double v[3])
     }
 }
 
-static void compare(const rig *r, const tps_pose *pose)
+static void compare(const rig *r, const tps_deform_job *job)
 {
-    const float *points = pose->points ? pose->points : r->points;
-    int with_normals = !pose->blend && !pose->points && !pose->space;
-    float *moved = deformed(r, pose, POINTS), *normals = with_normals ? deformed(r, pose, NORMALS) : NULL;
-    phases p = phases_of(r, pose);
+    const float *points = job->points ? job->points : r->points;
+    int with_normals = !job->blend.values && !job->points && !job->space;
+    float *moved = deformed(r, job, POINTS), *normals = with_normals ? deformed(r, job, NORMALS) : NULL;
+    phases p = phases_of(r, job);
     double worst = 0, worst_normal = 0;
     for (int64_t i = 0; i < r->vertex_count; i++) {
         double point[3], normal[3];
-        if (!reference_vertex(r, &p, pose, i, points, point, with_normals ? normal : NULL)) {
+        if (!reference_vertex(r, &p, job, i, points, point, with_normals ? normal : NULL)) {
             unclear++;
             continue;
         }
@@ -91,28 +91,28 @@ static void compare_all(const rig *r, uint64_t seed)
     for (int32_t j = 0; j < r->joint_count; j++) {
         flags[j] = chance_below(&c, 5) > 0;
     }
-    tps_pose pose = {.frame_count = 1, .world = r->world};
+    tps_deform_job job = {.frame_count = 1, .world = r->world};
     for (int method = 0; method < 3; method++) {
-        pose.method = (tps_method)method;
-        for (int phase = 0; phase < (pose.method == TPS_LINEAR ? 1 : 3); phase++) {
-            pose.phase = phase;
-            compare(r, &pose);
+        job.method = (tps_method)method;
+        for (int phase = 0; phase < (job.method == TPS_METHOD_LINEAR ? 1 : 3); phase++) {
+            job.phase = (tps_phase)phase;
+            compare(r, &job);
         }
-        pose.phase = 0;
-        pose.association.inherited = TPS_BEFORE;
-        compare(r, &pose);
-        pose.association = (tps_association){.nonrigid = flags};
-        compare(r, &pose);
-        pose.association = (tps_association){.rigid = flags};
-        compare(r, &pose);
-        pose.association = (tps_association){TPS_AFTER, NULL, NULL, NULL};
-        pose.points = points;
-        compare(r, &pose);
-        pose.blend = blend;
-        compare(r, &pose);
-        pose.blend_per_vertex = 1;
-        compare(r, &pose);
-        pose.points = NULL, pose.blend = NULL, pose.blend_per_vertex = 0;
+        job.phase = TPS_PHASE_ALL;
+        job.inherited = TPS_INHERITED_BEFORE;
+        compare(r, &job);
+        job.inherited = TPS_INHERITED_AFTER, job.nonrigid = flags;
+        compare(r, &job);
+        job.nonrigid = NULL, job.rigid = flags;
+        compare(r, &job);
+        job.rigid = NULL;
+        job.points = points;
+        compare(r, &job);
+        job.blend.values = blend;
+        compare(r, &job);
+        job.blend.per_vertex = 1;
+        compare(r, &job);
+        job.points = NULL, job.blend.values = NULL, job.blend.per_vertex = 0;
     }
     free(blend);
     free(points);
@@ -151,8 +151,8 @@ void test_spaces(void)
     matrix_random(&c, POSE_SCALED, spaces[1]);
     for (int s = 0; s < 2; s++) {
         for (int method = 0; method < 3; method++) {
-            tps_pose pose = {.frame_count = 1, .world = r.world, .method = (tps_method)method, .space = spaces[s]};
-            compare(&r, &pose);
+            tps_deform_job job = {.frame_count = 1, .world = r.world, .method = (tps_method)method, .space = spaces[s]};
+            compare(&r, &job);
         }
     }
     rig_free(&r);
@@ -166,9 +166,9 @@ void test_matrices(void)
     for (int k = 0; tps_kernel_name(k); k++) {
         choose_kernel(&r, k);
         for (int method = 0; method < 3; method++) {
-            tps_pose pose = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
-            float *moved = deformed(&r, &pose, POINTS), *m = deformed(&r, &pose, MATRICES);
-            float *inverse = deformed(&r, &pose, INVERSE_MATRICES);
+            tps_deform_job job = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
+            float *moved = deformed(&r, &job, POINTS), *m = deformed(&r, &job, MATRICES);
+            float *inverse = deformed(&r, &job, INVERSE_MATRICES);
             double worst = 0, worst_back = 0;
             for (int64_t i = 0; i < r.vertex_count; i++) {
                 double to[3], back[3];
@@ -199,19 +199,20 @@ void test_results_together(void)
     for (int k = 0; tps_kernel_name(k); k++) {
         choose_kernel(&r, k);
         for (int method = 0; method < 3; method++) {
-            tps_pose pose = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
+            tps_deform_job job = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
             float *together[ALL_WANTED], *alone[ALL_WANTED];
             for (wanted what = 0; what < ALL_WANTED; what++) {
                 together[what] = floats(r.vertex_count * wanted_width(what));
-                alone[what] = deformed(&r, &pose, what);
+                alone[what] = deformed(&r, &job, what);
             }
             for (int offsets = 0; offsets < 2; offsets++) {
-                tps_results all = {.points = together[offsets ? OFFSETS : POINTS],
-                                   .offsets = offsets,
-                                   .normals = together[NORMALS],
-                                   .matrices = together[MATRICES],
-                                   .inverse_matrices = together[INVERSE_MATRICES]};
-                CHECK(tps_skin_deform(r.skin, r.skeleton, &pose, &all) == TPS_OK);
+                tps_deform_job all = job;
+                all.skin = r.skin, all.skeleton = r.skeleton, all.offsets = offsets;
+                all.points_out = together[offsets ? OFFSETS : POINTS];
+                all.normals_out = together[NORMALS];
+                all.matrices_out = together[MATRICES];
+                all.inverse_matrices_out = together[INVERSE_MATRICES];
+                CHECK(tps_deform(&all) == TPS_OK);
             }
             for (wanted what = 0; what < ALL_WANTED; what++) {
                 int64_t count = r.vertex_count * wanted_width(what);
@@ -237,9 +238,9 @@ void test_methods_agree(void)
     for (uint64_t seed = 0; seed < 6; seed++) {
         rig_options o = {.seed = seed, .joints = 12, .vertices = 600, .most_influences = 4, .pose = POSE_RIGID};
         rig r = rig_make(&o);
-        tps_pose pose = {.frame_count = 1, .world = r.world}, classic = pose;
-        classic.method = TPS_DUAL_QUATERNION;
-        float *a = deformed(&r, &pose, POINTS), *b = deformed(&r, &classic, POINTS);
+        tps_deform_job job = {.frame_count = 1, .world = r.world}, classic = job;
+        classic.method = TPS_METHOD_DUAL_QUATERNION;
+        float *a = deformed(&r, &job, POINTS), *b = deformed(&r, &classic, POINTS);
         CHECK_CLOSE(largest_difference_f32(a, b, 3 * r.vertex_count), 0.0, TOLERANCE * rig_size(&r));
         free(a);
         free(b);
@@ -247,10 +248,10 @@ void test_methods_agree(void)
         o.pose = POSE_SCALED;
         o.compensating = 1;
         r = rig_make(&o);
-        pose.world = r.world;
-        a = deformed(&r, &pose, POINTS);
-        pose.association.inherited = TPS_BEFORE;
-        b = deformed(&r, &pose, POINTS);
+        job.world = r.world;
+        a = deformed(&r, &job, POINTS);
+        job.inherited = TPS_INHERITED_BEFORE;
+        b = deformed(&r, &job, POINTS);
         CHECK_CLOSE(largest_difference_f32(a, b, 3 * r.vertex_count), 0.0, TOLERANCE * rig_size(&r));
         free(a);
         free(b);
@@ -267,9 +268,9 @@ void test_extreme_poses(void)
         rig r = rig_make(&o);
         for (int method = 0; method < 3; method++) {
             for (int inherited = 0; inherited < 2; inherited++) {
-                tps_pose pose = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
-                pose.association.inherited = (tps_inherited)inherited;
-                float *moved = deformed(&r, &pose, POINTS), *normals = deformed(&r, &pose, NORMALS);
+                tps_deform_job job = {.frame_count = 1, .world = r.world, .method = (tps_method)method};
+                job.inherited = (tps_inherited)inherited;
+                float *moved = deformed(&r, &job, POINTS), *normals = deformed(&r, &job, NORMALS);
                 double worst = 0, length = 0;
                 for (int64_t i = 0; i < r.vertex_count; i++) {
                     double m[16], to[3] = {r.points[3 * i], r.points[3 * i + 1], r.points[3 * i + 2]};
@@ -296,14 +297,14 @@ void test_kernels(void)
 {
     rig_options o = {.seed = 11, .joints = 40, .vertices = 7001, .most_influences = 7, .pose = POSE_SCALED};
     rig r = rig_make(&o);
-    tps_pose pose = {.frame_count = 1, .world = r.world};
+    tps_deform_job job = {.frame_count = 1, .world = r.world};
     for (wanted result = 0; result < ALL_WANTED; result++) {
         choose_kernel(&r, 0);
-        float *best = deformed(&r, &pose, result);
+        float *best = deformed(&r, &job, result);
         int64_t count = r.vertex_count * wanted_width(result);
         for (int k = 1; tps_kernel_name(k); k++) {
             choose_kernel(&r, k);
-            float *other = deformed(&r, &pose, result);
+            float *other = deformed(&r, &job, result);
             CHECK_CLOSE(largest_difference_f32(best, other, count), 0.0,
                         (wanted_width(result) == 3 ? TOLERANCE : 10 * TOLERANCE) * rig_size(&r));
             free(other);

@@ -1,10 +1,12 @@
 /* Every allocation refused, one by one: TPS_NO_MEMORY, nothing leaked, no output touched. Threads that cannot be
  * started: the same result by fewer. */
 #ifdef TPS_TEST_FAULTS
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "faults.h"
 #include "rig.h"
 #include "tests.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,26 +148,26 @@ void test_faults_in_skins(void)
     }
 }
 
-static tps_pose pose_of(const rig *r, int choice)
+static tps_deform_job job_of(const rig *r, int choice)
 {
     static const float half = 0.5f;
     static const double space[16] = {2, 0, 0, 1, 0, 2, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1};
-    return (tps_pose){.frame_count = 1,
-                      .world = r->world,
-                      .method = (tps_method)(choice / 4),
-                      .blend = choice % 2 ? &half : NULL,
-                      .space = choice % 4 == 3 ? space : NULL,
-                      .threads = 2};
+    return (tps_deform_job){.frame_count = 1,
+                            .world = r->world,
+                            .method = (tps_method)(choice / 4),
+                            .blend = {.values = choice % 2 ? &half : NULL},
+                            .space = choice % 4 == 3 ? space : NULL,
+                            .threads = 2};
 }
 
 /* With a new skin: one that has deformed before has the memory that it needs. */
 static tps_status deform(subject *s, int64_t *where)
 {
-    tps_pose pose = pose_of(&s->r, s->choice % 12);
+    tps_deform_job job = job_of(&s->r, s->choice % 12);
     tps_skin *skin = NULL;
     tps_status status = tps_skin_create(&s->r.mesh, &skin, where);
     if (status == TPS_OK) {
-        status = deform_to(skin, s->r.skeleton, &pose, (wanted)(s->choice / 12), s->out);
+        status = deform_to(skin, s->r.skeleton, &job, (wanted)(s->choice / 12), s->out);
     }
     tps_skin_free(skin);
     return status;
@@ -175,12 +177,12 @@ static tps_status deform(subject *s, int64_t *where)
 void test_frames_without_allocations(void)
 {
     subject s = subject_make(5000, 5000 * 3 * sizeof(float));
-    tps_pose pose = pose_of(&s.r, 0);
-    CHECK(deform_to(s.r.skin, s.r.skeleton, &pose, POINTS, s.out) == TPS_OK);
+    tps_deform_job job = job_of(&s.r, 0);
+    CHECK(deform_to(s.r.skin, s.r.skeleton, &job, POINTS, s.out) == TPS_OK);
     int64_t alive = allocations_alive();
     faults_begin(FAULT_MEMORY, 0, 1);
-    for (pose.method = 0; pose.method <= TPS_DUAL_QUATERNION; pose.method++) {
-        CHECK(deform_to(s.r.skin, s.r.skeleton, &pose, POINTS, s.out) == TPS_OK);
+    for (job.method = 0; job.method <= TPS_METHOD_DUAL_QUATERNION; job.method++) {
+        CHECK(deform_to(s.r.skin, s.r.skeleton, &job, POINTS, s.out) == TPS_OK);
     }
     CHECK(faults_end() == 0);
     CHECK(allocations_alive() == alive);
@@ -200,18 +202,42 @@ void test_faults_of_threads(void)
 {
     subject s = subject_make(30000, 30000 * 3 * sizeof(float));
     float *expected = need(1, (int64_t)s.out_size);
-    tps_pose pose = pose_of(&s.r, 0);
-    pose.threads = 1;
-    CHECK(deform_to(s.r.skin, s.r.skeleton, &pose, POINTS, expected) == TPS_OK);
-    pose.threads = 8;
+    tps_deform_job job = job_of(&s.r, 0);
+    job.threads = 1;
+    CHECK(deform_to(s.r.skin, s.r.skeleton, &job, POINTS, expected) == TPS_OK);
+    job.threads = 8;
     for (int n = 0; n < 16; n++) {
         memset(s.out, UNTOUCHED, s.out_size);
         faults_begin(FAULT_THREAD, n / 2, n % 2);
-        CHECK(deform_to(s.r.skin, s.r.skeleton, &pose, POINTS, s.out) == TPS_OK);
+        CHECK(deform_to(s.r.skin, s.r.skeleton, &job, POINTS, s.out) == TPS_OK);
         CHECK(faults_end() > 0);
         CHECK(memcmp(s.out, expected, s.out_size) == 0);
     }
     free(expected);
+    subject_free(&s);
+}
+
+/* A process that may use one processor alone starts no threads of its own accord. */
+void test_threads_by_affinity(void)
+{
+    subject s = subject_make(200000, 200000 * 3 * sizeof(float));
+    tps_deform_job job = job_of(&s.r, 0);
+    cpu_set_t before, one;
+    CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+    size_t first = 0;
+    while (!CPU_ISSET(first, &before)) {
+        first++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    CHECK(tps_processors() == CPU_COUNT(&before));
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(tps_processors() == 1);
+    job.threads = 0;
+    faults_begin(FAULT_THREAD, INT64_MAX, 0);
+    CHECK(deform_to(s.r.skin, s.r.skeleton, &job, POINTS, s.out) == TPS_OK);
+    CHECK(faults_end() == 0);
+    CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
     subject_free(&s);
 }
 #else

@@ -79,8 +79,8 @@ static void example(int inherits, tps_inherited inherited, const double expected
     CHECK(tps_skeleton_create(3, parents, bind, flags, &skeleton, NULL) == TPS_OK);
     CHECK(tps_skin_create(&mesh, &skin, NULL) == TPS_OK);
     CHECK(tps_skeleton_pose(skeleton, user, world) == TPS_OK);
-    const tps_pose pose = {.frame_count = 1, .world = world, .association = {.inherited = inherited}};
-    CHECK(deform_to(skin, skeleton, &pose, POINTS, out) == TPS_OK);
+    const tps_deform_job job = {.frame_count = 1, .world = world, .inherited = inherited};
+    CHECK(deform_to(skin, skeleton, &job, POINTS, out) == TPS_OK);
     for (int i = 0; i < 6; i++) {
         CHECK_CLOSE((double)out[i], expected[i], 5e-5);
     }
@@ -90,10 +90,10 @@ static void example(int inherits, tps_inherited inherited, const double expected
 
 void test_worked_example(void)
 {
-    example(1, TPS_BEFORE, (const double[]){0.2121, 2.2121, 0, -1, 2.4, 0});
-    example(1, TPS_AFTER, (const double[]){0.1414, 2.2828, 0, -1, 2.4, 0});
-    example(0, TPS_BEFORE, (const double[]){0.1414, 2.1414, 0, -1, 2.2, 0});
-    example(0, TPS_AFTER, (const double[]){0.1414, 2.1414, 0, -1, 2.2, 0});
+    example(1, TPS_INHERITED_BEFORE, (const double[]){0.2121, 2.2121, 0, -1, 2.4, 0});
+    example(1, TPS_INHERITED_AFTER, (const double[]){0.1414, 2.2828, 0, -1, 2.4, 0});
+    example(0, TPS_INHERITED_BEFORE, (const double[]){0.1414, 2.1414, 0, -1, 2.2, 0});
+    example(0, TPS_INHERITED_AFTER, (const double[]){0.1414, 2.1414, 0, -1, 2.2, 0});
 }
 
 static void check_rotation(const double *m)
@@ -115,7 +115,7 @@ static double *check_separation(const rig *r, tps_inherited inherited)
     int32_t count = r->joint_count;
     const tps_association association = {.inherited = inherited};
     double *p = matrices(count), *q = matrices(count), *e = matrices(count), *first = matrices(count);
-    const tps_separation separation = {.first = first, .nonrigid = p, .rigid = q, .inherited = e};
+    const tps_separation separation = {.bind = first, .nonrigid = p, .rigid = q, .inherited = e};
     CHECK(tps_separate(r->skeleton, r->world, &association, &separation) == TPS_OK);
     CHECK(largest_difference(first, r->bind, 16 * count) == 0);
     for (int32_t j = 0; j < count; j++) {
@@ -140,7 +140,7 @@ void test_separation_laws(void)
         int compensating = (int)(seed / 4 % 3) - 1;
         rig_options o = {.seed = seed, .joints = 9, .compensating = compensating, .pose = kind};
         rig r = rig_make(&o);
-        double *before = check_separation(&r, TPS_BEFORE), *after = check_separation(&r, TPS_AFTER);
+        double *before = check_separation(&r, TPS_INHERITED_BEFORE), *after = check_separation(&r, TPS_INHERITED_AFTER);
         if (kind == POSE_RIGID) { /* no scale at all: nothing for phase 1 to do */
             for (int32_t j = 0; j < r.joint_count; j++) {
                 const double one[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};

@@ -47,7 +47,7 @@ void test_skin_arrays(void)
         mesh.points = tps_skin_points(r.skin);
         mesh.normals = tps_skin_normals(r.skin);
         mesh.row_start = starts, mesh.joints = joints, mesh.weights = weights;
-        mesh.entry_count = count, mesh.normalised = 1;
+        mesh.entry_count = count, mesh.row_sum = TPS_ROW_SUM_KEPT;
         tps_skin *again = NULL;
         CHECK(tps_skin_create(&mesh, &again, NULL) == TPS_OK);
         CHECK(tps_skin_entry_count(again) == count);

@@ -1,5 +1,6 @@
 /* Threads and frames: however the work is cut, the bits are the same. */
 #include "internal.h"
+#include "parallel.h"
 #include "rig.h"
 #include "tests.h"
 
@@ -21,13 +22,13 @@ void test_thread_counts(void)
     int64_t size = r.vertex_count * 12;
     float *one = need(size, sizeof *one), *many = need(size, sizeof *many);
     for (wanted result = 0; result < ALL_WANTED; result++) {
-        tps_pose pose = {.frame_count = 1, .world = r.world, .threads = 1};
+        tps_deform_job job = {.frame_count = 1, .world = r.world, .threads = 1};
         size_t bytes = (size_t)(r.vertex_count * wanted_width(result)) * sizeof *one;
-        CHECK(deform_to(r.skin, r.skeleton, &pose, result, one) == TPS_OK);
+        CHECK(deform_to(r.skin, r.skeleton, &job, result, one) == TPS_OK);
         for (int i = 0; i < 7; i++) {
-            pose.threads = counts[i];
+            job.threads = counts[i];
             memset(many, 0, bytes);
-            CHECK(deform_to(r.skin, r.skeleton, &pose, result, many) == TPS_OK);
+            CHECK(deform_to(r.skin, r.skeleton, &job, result, many) == TPS_OK);
             CHECK(memcmp(one, many, bytes) == 0);
         }
     }
@@ -55,14 +56,14 @@ void test_frames(void)
         }
     }
     for (int stacked = 0; stacked < 2; stacked++) {
-        tps_pose pose = {.frame_count = FRAMES, .world = world, .points = points, .threads = 3};
-        pose.points_stride = stacked ? size : 0;
-        CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, together) == TPS_OK);
-        pose.frame_count = 1;
+        tps_deform_job job = {.frame_count = FRAMES, .world = world, .points = points, .threads = 3};
+        job.points_stride = stacked ? size : 0;
+        CHECK(deform_to(r.skin, r.skeleton, &job, POINTS, together) == TPS_OK);
+        job.frame_count = 1;
         for (int64_t f = 0; f < FRAMES; f++) {
-            pose.world = world + f * joints;
-            pose.points = points + (stacked ? f * size : 0);
-            CHECK(deform_to(r.skin, r.skeleton, &pose, POINTS, alone) == TPS_OK);
+            job.world = world + f * joints;
+            job.points = points + (stacked ? f * size : 0);
+            CHECK(deform_to(r.skin, r.skeleton, &job, POINTS, alone) == TPS_OK);
             CHECK(memcmp(alone, together + f * size, (size_t)size * sizeof *alone) == 0);
         }
     }
@@ -70,6 +71,59 @@ void test_frames(void)
     free(together);
     free(alone);
     free(points);
+    rig_free(&r);
+}
+
+/* Every input that may differ from frame to frame does. */
+void test_inputs_by_frame(void)
+{
+    enum { COUNT = 5 };
+    rig r = busy_rig(500);
+    int64_t joints = r.joint_count, size = 3 * r.vertex_count;
+    double world[COUNT * 16 * 40], space[COUNT * 16];
+    float *together = need(COUNT * size, sizeof *together), *alone = need(size, sizeof *alone);
+    float *blend = need(COUNT * r.vertex_count, sizeof *blend);
+    uint8_t nonrigid[COUNT * 40], rigid[COUNT * 40];
+    chance c = {3};
+    for (int64_t f = 0; f < COUNT; f++) {
+        memcpy(world + f * 16 * joints, r.world, (size_t)joints * 16 * sizeof *world);
+        matrix_random(&c, f % 2 ? POSE_SCALED : POSE_RIGID, space + 16 * f);
+    }
+    for (int64_t i = 0; i < COUNT * r.vertex_count; i++) {
+        blend[i] = (float)chance_between(&c, 0, 1);
+    }
+    for (int64_t i = 0; i < COUNT * joints; i++) {
+        nonrigid[i] = (uint8_t)chance_below(&c, 2);
+        rigid[i] = (uint8_t)chance_below(&c, 2);
+    }
+    tps_deform_job job = {.frame_count = COUNT,
+                          .world = world,
+                          .space = space,
+                          .space_stride = 16,
+                          .blend = {.values = blend, .per_vertex = 1, .stride = r.vertex_count},
+                          .nonrigid = nonrigid,
+                          .nonrigid_stride = joints,
+                          .rigid = rigid,
+                          .rigid_stride = joints,
+                          .threads = 3};
+    CHECK(joints == 40);
+    CHECK(deform_to(r.skin, r.skeleton, &job, POINTS, together) == TPS_OK);
+    job.frame_count = 1;
+    for (int64_t f = 0; f < COUNT; f++) {
+        job.space = space + 16 * f, job.blend.values = blend + f * r.vertex_count;
+        job.nonrigid = nonrigid + f * joints, job.rigid = rigid + f * joints;
+        CHECK(deform_to(r.skin, r.skeleton, &job, POINTS, alone) == TPS_OK);
+        CHECK(memcmp(alone, together + f * size, (size_t)size * sizeof *alone) == 0);
+    }
+    /* A space of a later frame is looked at before the first is written. */
+    memset(space + 16 * (COUNT - 1), 0, 16 * sizeof *space);
+    job.frame_count = COUNT, job.space = space;
+    together[0] = -77;
+    CHECK(deform_to(r.skin, r.skeleton, &job, POINTS, together) == TPS_SINGULAR_SPACE);
+    CHECK(together[0] == -77);
+    free(together);
+    free(alone);
+    free(blend);
     rig_free(&r);
 }
 
@@ -85,11 +139,11 @@ static void call(void *context, int64_t item, int worker)
 {
     (void)worker;
     const shared *s = context;
-    tps_association association = {.inherited = TPS_AFTER};
+    tps_association association = {.inherited = TPS_INHERITED_AFTER};
     tps_separation separation = {.nonrigid = s->separated[item]};
-    tps_pose pose = {.frame_count = 1, .world = s->r->world, .threads = item % 2 ? 3 : 1};
+    tps_deform_job job = {.frame_count = 1, .world = s->r->world, .threads = item % 2 ? 3 : 1};
     tps_status first = tps_separate(s->r->skeleton, s->r->world, &association, &separation);
-    tps_status second = deform_to(s->r->skin, s->r->skeleton, &pose, POINTS, s->out[item]);
+    tps_status second = deform_to(s->r->skin, s->r->skeleton, &job, POINTS, s->out[item]);
     ((shared *)context)->status[item] = first != TPS_OK ? first : second;
 }
 
@@ -118,14 +172,15 @@ void test_shared_by_threads(void)
     rig_free(&r);
 }
 
-/* A task for a mesh that is already there; `to` is where its points go. */
-static tps_task task_of(const rig *r, float *to)
+/* A job for a mesh that is already there; `to` is where its points go. */
+static tps_deform_job job_of(const rig *r, float *to)
 {
-    return (tps_task){.skin = r->skin,
-                      .skeleton = r->skeleton,
-                      .pose = {.frame_count = 1, .world = r->world},
-                      .results = {.points = to},
-                      .status = TPS_NO_MEMORY};
+    return (tps_deform_job){.skin = r->skin,
+                            .skeleton = r->skeleton,
+                            .frame_count = 1,
+                            .world = r->world,
+                            .points_out = to,
+                            .status = TPS_NO_MEMORY};
 }
 
 void test_many_meshes(void)
@@ -139,18 +194,18 @@ void test_many_meshes(void)
         rigs[i] = busy_rig(sizes[i]);
         alone[i] = need(3 * sizes[i] + 1, sizeof **alone);
         together[i] = need(3 * sizes[i] + 1, sizeof **together);
-        tps_pose pose = {.frame_count = 1, .world = rigs[i].world, .threads = 1};
-        CHECK(deform_to(rigs[i].skin, rigs[i].skeleton, &pose, POINTS, alone[i]) == TPS_OK);
+        tps_deform_job job = {.frame_count = 1, .world = rigs[i].world, .threads = 1};
+        CHECK(deform_to(rigs[i].skin, rigs[i].skeleton, &job, POINTS, alone[i]) == TPS_OK);
     }
     for (int threads = 0; threads < 5; threads++) {
-        tps_task tasks[MESHES];
+        tps_deform_job jobs[MESHES];
         for (int i = 0; i < MESHES; i++) {
-            tasks[i] = task_of(&rigs[i], together[i]);
+            jobs[i] = job_of(&rigs[i], together[i]);
         }
-        tasks[3].pose.space = flat;
-        tps_deform_many(tasks, MESHES, threads);
+        jobs[3].space = flat;
+        tps_deform_many(jobs, MESHES, threads);
         for (int i = 0; i < MESHES; i++) {
-            CHECK(tasks[i].status == (i == 3 ? TPS_SINGULAR_SPACE : TPS_OK));
+            CHECK(jobs[i].status == (i == 3 ? TPS_SINGULAR_SPACE : TPS_OK));
             CHECK(i == 3 || memcmp(alone[i], together[i], (size_t)sizes[i] * 3 * sizeof(float)) == 0);
         }
     }

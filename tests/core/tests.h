@@ -2,6 +2,7 @@
 #ifndef TESTS_H
 #define TESTS_H
 
+void test_names(void);
 void test_joint_matrices(void);
 void test_worked_example(void);
 void test_separation_laws(void);
@@ -21,6 +22,7 @@ void test_status_of_strangers(void);
 void test_empty(void);
 void test_thread_counts(void);
 void test_frames(void);
+void test_inputs_by_frame(void);
 void test_shared_by_threads(void);
 void test_many_meshes(void);
 #ifdef TPS_TEST_FAULTS
@@ -29,6 +31,7 @@ void test_faults_in_skins(void);
 void test_faults_in_deform(void);
 void test_frames_without_allocations(void);
 void test_faults_of_threads(void);
+void test_threads_by_affinity(void);
 #endif
 
 #endif

@@ -15,7 +15,7 @@ import two_phase_skinning as tps
 
 Array = NDArray[np.float64]
 FIELDS = ("first", "second", "nonrigid_part", "nonrigid", "rigid", "inherited", "world")
-METHODS = ("two_phase", "linear", "dual_quaternion")
+METHODS: tuple[tps.AnyMethod, ...] = ("two_phase", "linear", "dual_quaternion")
 
 
 def skeleton_of(rig: Any) -> tps.Skeleton:
@@ -26,37 +26,57 @@ def skin_of(rig: Any, weights: Any = None, **options: Any) -> tps.Skin:
     return tps.Skin(rig.points, rig.weights if weights is None else weights, skeleton_of(rig), **options)
 
 
-def skin_separation(rig: Rig, inherited: str = "after", **flags: Any) -> ref.Separation:
+def skin_separation(rig: Rig, inherited: tps.AnyInherited = "after", **flags: Any) -> ref.Separation:
     """The reference's separation with the flags that the weights give, as a skin has them."""
     return rig.separate(inherited, weighted=rig.weighted, **flags)
 
 
 class Subject(Protocol):
-    def separate(self, rig: Any, inherited: str, **flags: Any) -> Any: ...
+    def separate(self, rig: Any, inherited: tps.AnyInherited, **flags: Any) -> Any: ...
 
     def positions(
-        self, rig: Rig, method: str = ..., inherited: str = ..., phase: int | None = ..., **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = ...,
+        inherited: tps.AnyInherited = ...,
+        phase: int | None = ...,
+        **flags: Any,
     ) -> Array: ...
 
     def bound(
-        self, rig: Rig, method: str = ..., inherited: str = ..., phase: int | None = ..., **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = ...,
+        inherited: tps.AnyInherited = ...,
+        phase: int | None = ...,
+        **flags: Any,
     ) -> Array: ...
 
 
 class Reference:
     """float64 throughout."""
 
-    def separate(self, rig: Any, inherited: str, **flags: Any) -> ref.Separation:
+    def separate(self, rig: Any, inherited: tps.AnyInherited, **flags: Any) -> ref.Separation:
         return ref.separate(rig.parents, rig.bind, rig.inherits, rig.world, inherited, **flags)
 
     def positions(
-        self, rig: Rig, method: str = "two_phase", inherited: str = "after", phase: int | None = None, **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = "two_phase",
+        inherited: tps.AnyInherited = "after",
+        phase: int | None = None,
+        **flags: Any,
     ) -> Array:
         s = skin_separation(rig, inherited, **flags)
         return ref.deform(ref.vertex_matrices(s, rig.normalised, method, phase), rig.points)
 
     def bound(
-        self, rig: Rig, method: str = "two_phase", inherited: str = "after", phase: int | None = None, **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = "two_phase",
+        inherited: tps.AnyInherited = "after",
+        phase: int | None = None,
+        **flags: Any,
     ) -> Array:
         # The same sums in float64, after a joint stage of a few hundred operations a joint.
         s = skin_separation(rig, inherited, **flags)
@@ -66,17 +86,27 @@ class Reference:
 class Product:
     """float64 joints, float32 vertices."""
 
-    def separate(self, rig: Any, inherited: str, **flags: Any) -> tps.Separation:
+    def separate(self, rig: Any, inherited: tps.AnyInherited, **flags: Any) -> tps.Separation:
         return skeleton_of(rig).separate(rig.world, inherited=inherited, **flags)
 
     def positions(
-        self, rig: Rig, method: str = "two_phase", inherited: str = "after", phase: int | None = None, **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = "two_phase",
+        inherited: tps.AnyInherited = "after",
+        phase: int | None = None,
+        **flags: Any,
     ) -> Array:
         skin = skin_of(rig)
         return skin.deform(rig.world, method=method, inherited=inherited, phase=phase, **flags).astype(np.float64)
 
     def bound(
-        self, rig: Rig, method: str = "two_phase", inherited: str = "after", phase: int | None = None, **flags: Any
+        self,
+        rig: Rig,
+        method: tps.AnyMethod = "two_phase",
+        inherited: tps.AnyInherited = "after",
+        phase: int | None = None,
+        **flags: Any,
     ) -> Array:
         return tolerance.bounds(rig, skin_separation(rig, inherited, **flags), method, phase).position
 

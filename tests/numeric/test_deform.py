@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rigs import ALL_POSES, REGULAR_POSES, Rig, make_rig, moved, rigs, rotation
-from subjects import each_inherited, each_method, skin_of, skin_separation
+from subjects import each_inherited, each_method, skeleton_of, skin_of, skin_separation
+
+import two_phase_skinning as tps
 
 Array = NDArray[np.float64]
 
 
-def well_defined(rig: Rig, s: ref.Separation, method: str) -> NDArray[np.bool_]:
+def well_defined(rig: Rig, s: ref.Separation, method: tps.AnyMethod) -> NDArray[np.bool_]:
     """Vertices without a joint at 180 degrees to their heaviest, where either sign is right.
 
     A float32 quaternion's dot product is off by some 1e-6: what is nearer to zero may get either sign.
@@ -30,7 +33,12 @@ def well_defined(rig: Rig, s: ref.Separation, method: str) -> NDArray[np.bool_]:
 
 
 def compare(
-    rig: Rig, method: str, inherited: str, points: Array | None = None, phase: int | None = None, **flags: Any
+    rig: Rig,
+    method: tps.AnyMethod,
+    inherited: tps.AnyInherited,
+    points: Array | None = None,
+    phase: int | None = None,
+    **flags: Any,
 ) -> None:
     s = skin_separation(rig, inherited, **flags)
     expected = ref.deform(
@@ -54,14 +62,14 @@ def compare(
 @each_method
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_positions(method: str, inherited: str, rig: Rig) -> None:
+def test_positions(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     compare(rig, method, inherited)
 
 
 @each_method
 @each_inherited
 @given(rig=rigs(poses=REGULAR_POSES))
-def test_positions_are_within_1e5_of_the_size(method: str, inherited: str, rig: Rig) -> None:
+def test_positions_are_within_1e5_of_the_size(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     """The promise to the user, beside the derived bound, which may be larger for extreme poses."""
     s = skin_separation(rig, inherited)
     expected = ref.deform(ref.vertex_matrices(s, rig.normalised, method), rig.points)
@@ -74,14 +82,14 @@ def test_positions_are_within_1e5_of_the_size(method: str, inherited: str, rig: 
 @pytest.mark.parametrize("phase", [1, 2])
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_phases(method: str, phase: int, inherited: str, rig: Rig) -> None:
+def test_phases(method: tps.AnyMethod, phase: int, inherited: tps.AnyInherited, rig: Rig) -> None:
     compare(rig, method, inherited, phase=phase)
 
 
 @each_method
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_association_flags(method: str, inherited: str, rig: Rig) -> None:
+def test_association_flags(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     rng = np.random.default_rng(rig.seed)
     joints = len(rig.parents)
     compare(rig, method, inherited, nonrigid=rng.random(joints) < 0.6, rigid=rng.random(joints) < 0.6)
@@ -89,7 +97,7 @@ def test_association_flags(method: str, inherited: str, rig: Rig) -> None:
 
 @each_method
 @given(rig=rigs())
-def test_other_points_than_the_bound_ones(method: str, rig: Rig) -> None:
+def test_other_points_than_the_bound_ones(method: tps.AnyMethod, rig: Rig) -> None:
     """Shape keys: the weights and the bind stay, the points are others."""
     points = rig.points + np.random.default_rng(rig.seed).normal(size=rig.points.shape)
     compare(rig, method, "after", points=points.astype(np.float32).astype(np.float64))
@@ -97,7 +105,7 @@ def test_other_points_than_the_bound_ones(method: str, rig: Rig) -> None:
 
 @each_method
 @given(rig=rigs(), one=st.booleans())
-def test_blend(method: str, rig: Rig, one: bool) -> None:
+def test_blend(method: tps.AnyMethod, rig: Rig, one: bool) -> None:
     rng = np.random.default_rng(rig.seed)
     blend = float(rng.random()) if one else rng.random(len(rig.points)).astype(np.float32).astype(np.float64)
     s = skin_separation(rig)
@@ -112,9 +120,10 @@ def test_blend(method: str, rig: Rig, one: bool) -> None:
 
 @each_method
 @given(rig=rigs())
-def test_blend_0_is_linear_and_blend_1_is_the_method(method: str, rig: Rig) -> None:
+def test_blend_0_is_linear_and_blend_1_is_the_method(method: tps.AnyMethod, rig: Rig) -> None:
     skin = skin_of(rig)
-    for blend, other in ((0, "linear"), (1, method)):
+    choices: tuple[tuple[int, tps.AnyMethod], ...] = ((0, "linear"), (1, method))
+    for blend, other in choices:
         bound = 2 * tolerance.bounds(rig, skin_separation(rig), other).position
         expected = skin.deform(rig.world, method=other)
         for form in (blend, np.full(len(rig.points), blend)):
@@ -132,7 +141,7 @@ def random_space(rng: np.random.Generator) -> Array:
 @each_method
 @each_inherited
 @given(rig=rigs())
-def test_space(method: str, inherited: str, rig: Rig) -> None:
+def test_space(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     """The mesh lives in its object's space; skinning happens in the skeleton's."""
     rng = np.random.default_rng(rig.seed)
     space = random_space(rng)
@@ -152,7 +161,7 @@ def test_space(method: str, inherited: str, rig: Rig) -> None:
 
 @each_method
 @given(rig=rigs(poses=ALL_POSES))
-def test_a_vertex_without_weights_stays_to_the_bit(method: str, rig: Rig) -> None:
+def test_a_vertex_without_weights_stays_to_the_bit(method: tps.AnyMethod, rig: Rig) -> None:
     loose = rig.weights.sum(axis=1) == 0
     assert loose.any()
     skin = skin_of(rig)
@@ -165,7 +174,7 @@ def test_a_vertex_without_weights_stays_to_the_bit(method: str, rig: Rig) -> Non
 
 @each_method
 @given(rig=rigs(poses=("rigid",)))
-def test_the_bind_pose_is_the_rest_shape(method: str, rig: Rig) -> None:
+def test_the_bind_pose_is_the_rest_shape(method: tps.AnyMethod, rig: Rig) -> None:
     rest = replace(rig, world=rig.bind)
     bound = tolerance.bounds(rest, skin_separation(rest), method).position
     tolerance.assert_within(skin_of(rest).deform(rig.bind, method=method), rig.points, bound, method)
@@ -178,7 +187,7 @@ FAR = np.array([1e5, -2e5, 5e4])
     ("method", "pose"), [("two_phase", "stretch"), ("linear", "stretch"), ("dual_quaternion", "rigid")]
 )
 @each_inherited
-def test_far_from_the_origin_as_good_as_at_it(method: str, pose: str, inherited: str) -> None:
+def test_far_from_the_origin_as_good_as_at_it(method: tps.AnyMethod, pose: str, inherited: tps.AnyInherited) -> None:
     """All that is lost is the last rounding of the result, which is as far away."""
     for seed in range(8):
         # Dual quaternion's stretch is about the origin: only where nothing stretches can it be the same far away.
@@ -197,7 +206,7 @@ def test_far_from_the_origin_as_good_as_at_it(method: str, pose: str, inherited:
 
 @each_method
 @given(rig=rigs())
-def test_no_result_depends_on_where_the_centre_of_the_mesh_is(method: str, rig: Rig) -> None:
+def test_no_result_depends_on_where_the_centre_of_the_mesh_is(method: tps.AnyMethod, rig: Rig) -> None:
     """A loose vertex far away moves the centre, and what is rounded, but nothing else."""
     loose = np.array([[900.0, -300, 100]])
     wide = replace(
@@ -214,7 +223,7 @@ def test_no_result_depends_on_where_the_centre_of_the_mesh_is(method: str, rig: 
 
 
 @each_method
-def test_out_is_filled_and_returned(method: str) -> None:
+def test_out_is_filled_and_returned(method: tps.AnyMethod) -> None:
     rig = make_rig(3)
     skin = skin_of(rig)
     out = np.full(rig.points.shape, np.nan, np.float32)
@@ -224,10 +233,10 @@ def test_out_is_filled_and_returned(method: str) -> None:
 
 
 @each_method
-def test_inputs_stay_as_they_were(method: str) -> None:
+def test_inputs_stay_as_they_were(method: tps.AnyMethod) -> None:
     rig = make_rig(4)
     points, weights, world = rig.points.astype(np.float32), rig.weights.copy(), rig.world.copy()
-    skin = skin_of(replace(rig, points=points, weights=weights))
+    skin = tps.Skin(points, weights, skeleton_of(rig))
     skin.deform(world, method=method, points=points)
     np.testing.assert_array_equal(points, rig.points.astype(np.float32))
     np.testing.assert_array_equal(weights, rig.weights)
@@ -237,7 +246,7 @@ def test_inputs_stay_as_they_were(method: str) -> None:
 def test_a_skin_keeps_its_own_copy_of_what_it_was_given() -> None:
     rig = make_rig(4)
     points, weights = rig.points.copy(), rig.weights.copy()
-    skin = skin_of(replace(rig, points=points, weights=weights))
+    skin = tps.Skin(points, weights, skeleton_of(rig))
     expected = skin.deform(rig.world)
     points[:] = 99
     weights[:] = weights[:, ::-1].copy()
@@ -246,19 +255,19 @@ def test_a_skin_keeps_its_own_copy_of_what_it_was_given() -> None:
 
 @pytest.mark.parametrize("vertices", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 1023])
 @each_method
-def test_every_number_of_vertices(method: str, vertices: int) -> None:
+def test_every_number_of_vertices(method: tps.AnyMethod, vertices: int) -> None:
     """Wide kernels have a remainder to get right."""
     compare(make_rig(vertices, vertices=vertices + 1), method, "after")
 
 
 @pytest.mark.parametrize("influences", [1, 2, 3, 4, 5, 6, 8, 9, 16, 40])
 @each_method
-def test_every_number_of_influences(method: str, influences: int) -> None:
+def test_every_number_of_influences(method: tps.AnyMethod, influences: int) -> None:
     compare(make_rig(influences, count=40, topology="tree", influences=influences), method, "after")
 
 
 @each_method
-def test_no_vertices_at_all(method: str) -> None:
+def test_no_vertices_at_all(method: tps.AnyMethod) -> None:
     rig = make_rig(1)
     empty = replace(rig, points=np.zeros((0, 3)), weights=np.zeros((0, len(rig.parents))))
     assert skin_of(empty).deform(rig.world, method=method).shape == (0, 3)
@@ -273,7 +282,7 @@ def test_any_form_of_points_and_pose(form: str) -> None:
     expected = skin_of(rig).deform(rig.world)
 
     def shaped(array: Array) -> Any:
-        return {
+        forms: dict[str, Callable[[], Any]] = {
             "float64": lambda: array,
             "float32": lambda: array.astype(np.float32),
             "longdouble": lambda: array.astype(np.longdouble),
@@ -283,7 +292,8 @@ def test_any_form_of_points_and_pose(form: str) -> None:
             "strided": lambda: np.repeat(array, 2, axis=-1)[..., ::2],
             "reversed": lambda: array[::-1].copy()[::-1],
             "list": lambda: array.tolist(),
-        }[form]()
+        }
+        return forms[form]()
 
     skin = skin_of(replace(rig, points=shaped(rig.points)))
     np.testing.assert_array_equal(skin.deform(shaped(rig.world)), expected)
@@ -300,7 +310,7 @@ def unaligned(array: Array) -> Array:
 
 @each_method
 @pytest.mark.parametrize("frames", [None, 3])
-def test_offsets_and_normals_with_points(method: str, frames: int | None) -> None:
+def test_offsets_and_normals_with_points(method: tps.AnyMethod, frames: int | None) -> None:
     rig = make_rig(21, count=7, vertices=90)
     skin = skin_of(rig, normals=rig.normals)
     world = rig.world if frames is None else np.stack([rig.world] * frames)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -23,6 +24,7 @@ def run(*arguments: str | Path, cwd: Path, seconds: int = 120) -> str:
 
 def example(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -37,6 +39,20 @@ def test_first_steps(tmp_path: Path) -> None:
 def test_first_steps_is_typed_strictly(tmp_path: Path) -> None:
     output = run("-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", EXAMPLES / "first_steps.py", cwd=tmp_path)
     assert output.startswith("Success")
+
+
+def test_arm_sweeps(tmp_path: Path) -> None:
+    output = run(EXAMPLES / "arm_sweeps.py", cwd=tmp_path)
+    found = re.findall(r"^ +(\w+) +([\d.]+)$", output, re.MULTILINE)
+    assert [method for method, _ in found] == ["two_phase", "linear", "dual_quaternion"] * 3
+    for method, ratio in found:
+        assert float(ratio) < 0.9 if method == "linear" else abs(float(ratio) - 1) < 0.01, output
+
+
+def test_arm_sweeps_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    run(EXAMPLES / "arm_sweeps.py", "--plot", tmp_path / "arm.png", cwd=tmp_path)
+    assert (tmp_path / "arm.png").stat().st_size > 10_000
 
 
 def test_frames_spread_over_processes_are_those_of_one_call(tmp_path: Path) -> None:

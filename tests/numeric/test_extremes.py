@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from rigs import Rig, make_rig
 from subjects import FIELDS, each_inherited, each_method, skeleton_of, skin_of
 
+import two_phase_skinning as tps
+
 Array = NDArray[np.float64]
 FACTORS = (1e-60, 1e-30, 1e-20, 1e-9, 1e9, 1e20, 1e30, 1e60)
 
 
-def assert_exact(rig: Rig, inherited: str) -> None:
+def assert_exact(rig: Rig, inherited: tps.AnyInherited) -> None:
     s = skeleton_of(rig).separate(rig.world, inherited=inherited)
     for name in FIELDS:
         assert np.isfinite(getattr(s, name)).all(), name
@@ -41,14 +43,14 @@ def with_scaled_roots(rig: Rig, factor: float) -> Rig:
 @each_inherited
 @pytest.mark.parametrize("edges", ["inheriting", "compensating", "mixed"])
 @pytest.mark.parametrize("factor", FACTORS)
-def test_roots_scaled_very_much_or_very_little(inherited: str, edges: str, factor: float) -> None:
+def test_roots_scaled_very_much_or_very_little(inherited: tps.AnyInherited, edges: str, factor: float) -> None:
     for seed in range(4):
         assert_exact(with_scaled_roots(make_rig(seed, edges=edges, pose="shear"), factor), inherited)
 
 
 @each_inherited
 @pytest.mark.parametrize("factor", FACTORS)
-def test_a_rig_in_other_units(inherited: str, factor: float) -> None:
+def test_a_rig_in_other_units(inherited: tps.AnyInherited, factor: float) -> None:
     """Bind, pose and offsets times a factor: the rotations and scales are the same, the offsets times the factor."""
     rig = make_rig(7, pose="shear")
     units = np.ones((4, 4))
@@ -61,7 +63,7 @@ def test_a_rig_in_other_units(inherited: str, factor: float) -> None:
 
 @each_method
 @pytest.mark.parametrize("factor", [1e-15, 1e-6, 1e6, 1e15])
-def test_a_mesh_in_other_units(method: str, factor: float) -> None:
+def test_a_mesh_in_other_units(method: tps.AnyMethod, factor: float) -> None:
     """float32 too: a model in nanometres, or in light years, is skinned as one in metres."""
     rig = make_rig(8, pose="shear")
     factor = float(2.0 ** np.round(np.log2(factor)))  # so that scaling the points rounds nothing
@@ -74,7 +76,7 @@ def test_a_mesh_in_other_units(method: str, factor: float) -> None:
 
 
 @each_method
-def test_results_that_float32_cannot_hold_are_infinite_not_an_error(method: str) -> None:
+def test_results_that_float32_cannot_hold_are_infinite_not_an_error(method: tps.AnyMethod) -> None:
     rig = make_rig(9)
     world = np.diag([1e60, 1e60, 1e60, 1]) @ rig.world
     result = skin_of(rig).deform(world, method=method)

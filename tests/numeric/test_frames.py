@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from rigs import make_rig, natural_pose
 from subjects import FIELDS, each_inherited, each_method, skeleton_of, skin_of
 
+import two_phase_skinning as tps
+
 RIG = make_rig(21, count=7, pose="stretch")
 FRAMES = 5
 
@@ -24,7 +26,7 @@ def worlds() -> NDArray[np.float64]:
 
 
 @each_inherited
-def test_separation(inherited: str) -> None:
+def test_separation(inherited: tps.AnyInherited) -> None:
     world = worlds()
     skeleton = skeleton_of(RIG)
     many = skeleton.separate(world, inherited=inherited)
@@ -39,7 +41,7 @@ def test_separation(inherited: str) -> None:
 @each_method
 @each_inherited
 @pytest.mark.parametrize("threads", [0, 1, 2, 3])
-def test_deform(method: str, inherited: str, threads: int) -> None:
+def test_deform(method: tps.AnyMethod, inherited: tps.AnyInherited, threads: int) -> None:
     world = worlds()
     skin = skin_of(RIG)
     many = skin.deform(world, method=method, inherited=inherited, threads=threads)
@@ -72,7 +74,7 @@ def test_deform_with_options(options: dict[str, Any]) -> None:
 
 
 @each_method
-def test_normals_and_matrices(method: str) -> None:
+def test_normals_and_matrices(method: tps.AnyMethod) -> None:
     world = worlds()
     skin = skin_of(RIG, normals=RIG.normals)
     normals, matrices = skin.deform_normals(world, method=method), skin.matrices(world, method=method)
@@ -116,3 +118,56 @@ def test_points_of_their_own_for_each_frame() -> None:
     many = skin.deform(world, points=points)
     for frame in range(FRAMES):
         np.testing.assert_array_equal(many[frame], skin.deform(world[frame], points=points[frame]))
+
+
+def test_joint_functions() -> None:
+    """Any argument may be a stack; what is not one is the same for all frames."""
+    world, parents = worlds(), RIG.parents
+    local = tps.bind_local(RIG.bind, parents)
+    user = tps.user_local(world, local, parents)
+    np.testing.assert_array_equal(user, [tps.user_local(w, local, parents) for w in world])
+    np.testing.assert_array_equal(
+        tps.pose_world(local, user, parents), [tps.pose_world(local, u, parents) for u in user]
+    )
+    skinning = tps.skinning_matrices(world, RIG.bind)
+    np.testing.assert_array_equal(skinning, [tps.skinning_matrices(w, RIG.bind) for w in world])
+    back = tps.world_from_skinning(skinning, RIG.bind)
+    np.testing.assert_array_equal(back, [tps.world_from_skinning(t, RIG.bind) for t in skinning])
+    binds = np.array([RIG.bind] * FRAMES) @ np.diag([1.0, 2, 1, 1])
+    locals_ = tps.bind_local(binds, parents)
+    np.testing.assert_array_equal(locals_, [tps.bind_local(b, parents) for b in binds])
+    np.testing.assert_array_equal(tps.bind_world(locals_, parents), [tps.bind_world(x, parents) for x in locals_])
+    np.testing.assert_array_equal(
+        tps.pose_world(locals_, user, parents),
+        [tps.pose_world(x, u, parents) for x, u in zip(locals_, user, strict=True)],
+    )
+    np.testing.assert_array_equal(
+        tps.pose_world(locals_, user[0], parents), [tps.pose_world(x, user[0], parents) for x in locals_]
+    )
+    with pytest.raises(ValueError, match=r"^user: shape with 4 frames; expected 5"):
+        tps.pose_world(locals_, user[:4], parents)
+    assert tps.pose_world(local, user[:0], parents).shape == (0, len(parents), 4, 4)
+
+
+def test_every_option_by_frame() -> None:
+    world, rng = worlds(), np.random.default_rng(4)
+    skin = skin_of(RIG, normals=RIG.normals)
+    joints, vertices = len(RIG.parents), len(RIG.points)
+    options: dict[str, Any] = {
+        "points": rng.normal(size=(FRAMES, vertices, 3)),
+        "blend": rng.random((FRAMES, vertices)),
+        "nonrigid": rng.random((FRAMES, joints)) < 0.7,
+        "rigid": rng.random((FRAMES, joints)) < 0.7,
+        "space": np.array([np.diag([f + 1.0, 2, 1, 1]) for f in range(FRAMES)]),
+    }
+    for names in (["points"], ["blend"], ["nonrigid", "rigid"], ["space"], list(options)):
+        some = {name: options[name] for name in names}
+        together = skin.deform(world, **some)
+        for f in range(FRAMES):
+            alone = skin.deform(world[f], **{name: value[f] for name, value in some.items()})
+            np.testing.assert_array_equal(together[f], alone)
+    options["space"][3, 2, 2] = 0
+    with pytest.raises(ValueError, match=r"^space: cannot be inverted"):
+        skin.deform(world, **options)
+    with pytest.raises(ValueError, match=r"^blend: shape \(4, 40\); expected \(5, 40\)"):
+        skin.deform(world, blend=options["blend"][:4])

@@ -57,10 +57,10 @@ print(json.dumps(tps.build_info()))
 
 @cache
 def measure() -> tuple[dict[str, str], dict[str, float]]:
-    """What ran, and the instructions a vertex by method. Every call of tps_skin_deform leaves a profile of its own."""
+    """What ran, and the instructions a vertex by method. Every call of tps_deform leaves a profile of its own."""
     with TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile"]
-        command += ["--toggle-collect=tps_skin_deform", "--dump-after=tps_skin_deform"]
+        command += ["--toggle-collect=tps_deform", "--dump-after=tps_deform"]
         command += [sys.executable, "-P", "-c", PROGRAM, json.dumps([METHODS, SIZES])]
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
@@ -77,7 +77,7 @@ def measure() -> tuple[dict[str, str], dict[str, float]]:
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 @pytest.mark.skipif("clang" in tps.build_info()["compiler"].lower(), reason="the ceilings are GCC's")
 @pytest.mark.parametrize("method", METHODS)
-def test_instructions_a_vertex(method: str) -> None:
+def test_instructions_a_vertex(method: tps.AnyMethod) -> None:
     build, costs = measure()
     if build["kernel"] not in MEASURED:
         pytest.skip(f"no ceiling for the kernel {build['kernel']}")

@@ -15,8 +15,10 @@ if os.name != "posix":
 
 HERE = Path(__file__).parent
 
+# A process that was started in the background, by a shell or nohup, ignores SIGINT, and its children do too.
 COMMON = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from rigs import make_rig
 from subjects import skin_of
@@ -66,10 +68,22 @@ assert (skin.deform(rig.world) == expected).all()
 """
 
 
-def run(script: str) -> None:
+def ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def run(script: str, in_background: bool = False) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path]), "PYTHONFAULTHANDLER": "1"}
     command = [sys.executable, "-P", "-W", "ignore::DeprecationWarning", "-c", COMMON + script]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=ignore_interrupts if in_background else None,
+    )
     assert ended.returncode == 0, f"{signal_name(ended.returncode)}\n{ended.stderr}"
 
 
@@ -77,9 +91,10 @@ def signal_name(code: int) -> str:
     return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 
 
+@pytest.mark.parametrize("in_background", [False, True])
 @pytest.mark.parametrize("threads", [1, 4])
-def test_interrupt_during_a_long_call(threads: int) -> None:
-    run(INTERRUPT.replace("{threads}", str(threads)))
+def test_interrupt_during_a_long_call(threads: int, in_background: bool) -> None:
+    run(INTERRUPT.replace("{threads}", str(threads)), in_background)
 
 
 def test_fork_while_threads_are_at_work() -> None:

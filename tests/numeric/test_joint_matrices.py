@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import reference as ref
@@ -90,8 +92,8 @@ def test_any_real_dtype_and_any_strides(dtype: type) -> None:
     bind[:, :3, 3] = rng.integers(0, 9, (5, 3))
     parents = np.array([-1, 0, 1, 1, -1])
     expected = tps.bind_local(bind, parents)
-    fortran = np.asfortranarray(bind.astype(dtype))
-    strided = np.repeat(bind.astype(dtype), 2, axis=0)[::2]
+    fortran: NDArray[Any] = np.asfortranarray(bind.astype(dtype))
+    strided: NDArray[Any] = np.repeat(bind.astype(dtype), 2, axis=0)[::2]
     reversed_twice = bind[::-1].copy()[::-1]
     for form in (bind.astype(dtype), fortran, strided, reversed_twice, bind.tolist()):
         np.testing.assert_array_equal(tps.bind_local(form, parents), expected)

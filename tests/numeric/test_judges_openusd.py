@@ -22,13 +22,15 @@ from subjects import each_inherited, skin_of, skin_separation
 from test_deform import well_defined
 from test_weights import padded
 
+import two_phase_skinning as tps
+
 Array = NDArray[np.float64]
 TOKENS = {"linear": "classicLinear", "dual_quaternion": "dualQuaternion"}
 usd_methods = pytest.mark.parametrize("method", TOKENS)
 
 
-def influences(rig: Rig) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
-    indices, weights = padded(rig.normalised)
+def influences(dense: Array) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
+    indices, weights = padded(dense)
     return (
         Vt.IntArray.FromNumpy(indices.astype(np.int32).ravel()),
         Vt.FloatArray.FromNumpy(weights.astype(np.float32).ravel()),
@@ -36,28 +38,30 @@ def influences(rig: Rig) -> tuple[Vt.IntArray, Vt.FloatArray, int]:
     )
 
 
-def usd_points(rig: Rig, method: str) -> Array:
+def usd_points(rig: Rig, method: tps.AnyMethod, weights: Array | None = None) -> Array:
     matrices = ref.skinning_matrices(rig.world, rig.bind).transpose(0, 2, 1)
     points = Vt.Vec3fArray.FromNumpy(rig.points.astype(np.float32))
     xforms = Vt.Matrix4dArray.FromNumpy(np.ascontiguousarray(matrices))
-    assert UsdSkel.SkinPoints(TOKENS[method], Gf.Matrix4d(1), xforms, *influences(rig), points, True)
+    rows = influences(rig.normalised if weights is None else weights)
+    assert UsdSkel.SkinPoints(TOKENS[method], Gf.Matrix4d(1), xforms, *rows, points, True)
     return np.array(points, np.float64)
 
 
-def usd_normals(rig: Rig, method: str) -> Array:
+def usd_normals(rig: Rig, method: tps.AnyMethod) -> Array:
     # It is given the inverse transposes, which a transposition for its row vectors makes plain inverses.
     matrices = np.linalg.inv(ref.lin(ref.skinning_matrices(rig.world, rig.bind)))
     normals = Vt.Vec3fArray.FromNumpy(rig.normals.astype(np.float32))
     xforms = Vt.Matrix3dArray.FromNumpy(np.ascontiguousarray(matrices))
-    assert UsdSkel.SkinNormals(TOKENS[method], Gf.Matrix3d(1), xforms, *influences(rig), normals, True)
+    assert UsdSkel.SkinNormals(TOKENS[method], Gf.Matrix3d(1), xforms, *influences(rig.normalised), normals, True)
     result = np.array(normals, np.float64)
-    return result / np.linalg.norm(result, axis=1, keepdims=True)
+    length = np.linalg.norm(result, axis=1, keepdims=True)
+    return result / np.where(length > 0, length, 1)
 
 
 @usd_methods
 @each_inherited
 @given(rig=rigs(poses=(*REGULAR_POSES, "free")))
-def test_points(method: str, inherited: str, rig: Rig) -> None:
+def test_points(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     s = skin_separation(rig, inherited)
     held = well_defined(rig, s, method) & (rig.weights.sum(axis=1) > 0)  # OpenUSD takes the others to the origin
     bound = 2 * tolerance.bounds(rig, s, method).position
@@ -76,7 +80,7 @@ def test_two_phase_without_scale_is_its_dual_quaternion_skinning(rig: Rig) -> No
 
 @usd_methods
 @given(rig=rigs())
-def test_normals_of_vertices_on_one_joint(method: str, rig: Rig) -> None:
+def test_normals_of_vertices_on_one_joint(method: tps.AnyMethod, rig: Rig) -> None:
     rig = replace(rig, weights=np.eye(len(rig.parents))[rig.weights.argmax(axis=1)])
     bound, _ = tolerance.normal_bounds(rig, skin_separation(rig), method)
     actual = skin_of(rig, normals=rig.normals).deform_normals(rig.world, method=method)

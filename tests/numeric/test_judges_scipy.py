@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from rigs import Rig, make_rig, rigs
 from subjects import each_inherited, skeleton_of, skin_of
 
+import two_phase_skinning as tps
+
 Array = NDArray[np.float64]
 
 
 @each_inherited
 @given(rig=rigs(edges=("inheriting",)))
-def test_nonrigid_part_is_the_polar_stretch_of_the_users_transform(inherited: str, rig: Rig) -> None:
+def test_nonrigid_part_is_the_polar_stretch_of_the_users_transform(inherited: tps.AnyInherited, rig: Rig) -> None:
     """Where joints inherit, the own transform is U = (W_p L)^-1 W itself: its stretch, to 1e-10."""
     s = skeleton_of(rig).separate(rig.world, inherited=inherited)
     user = ref.user_local(rig.world, ref.bind_local(rig.bind, rig.parents), rig.parents)
@@ -28,7 +30,7 @@ def test_nonrigid_part_is_the_polar_stretch_of_the_users_transform(inherited: st
 
 @each_inherited
 @given(rig=rigs(topologies=("chain",), most_joints=1))
-def test_a_root_turns_by_the_polar_rotation(inherited: str, rig: Rig) -> None:
+def test_a_root_turns_by_the_polar_rotation(inherited: tps.AnyInherited, rig: Rig) -> None:
     """One root, any bind: Q's rotation is the best from L N to L R N, which SciPy's Procrustes solution also finds."""
     s = skeleton_of(rig).separate(rig.world, inherited=inherited)
     x = np.linalg.inv(rig.bind[0, :3, :3]) @ rig.world[0, :3, :3]

@@ -22,12 +22,12 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=_core.kernels())
 def with_kernel(skin: tps.Skin, kernel: int) -> tps.Skin:
     """The same skin, deformed by another kernel."""
     other = copy(skin)
-    points, normals, start, joints, weights = _core.skin_arrays(skin._core)
-    other._core = _core.skin(points, normals, start, joints, weights, len(skin.skeleton), True, kernel)
+    core = skin._core
+    other._core = _core.Skin(skin.skeleton._core, core.points(), core.normals(), *core.weights(), "kept", kernel)
     return other
 
 
-def results(skin: tps.Skin, world: NDArray[np.float64], method: str) -> dict[str, NDArray[np.float32]]:
+def results(skin: tps.Skin, world: NDArray[np.float64], method: tps.AnyMethod) -> dict[str, NDArray[np.float32]]:
     return {
         "points": skin.deform(world, method=method),
         "normals": skin.deform_normals(world, method=method),
@@ -39,7 +39,7 @@ def results(skin: tps.Skin, world: NDArray[np.float64], method: str) -> dict[str
 @each_kernel
 @each_method
 @pytest.mark.parametrize("pose", ["rigid", "stretch", "shear"])
-def test_points_are_the_references(kernel: int, method: str, pose: str) -> None:
+def test_points_are_the_references(kernel: int, method: tps.AnyMethod, pose: str) -> None:
     for seed in range(4):
         rig = make_rig(seed, pose=pose)
         s = skin_separation(rig)
@@ -50,7 +50,7 @@ def test_points_are_the_references(kernel: int, method: str, pose: str) -> None:
 
 @each_kernel
 @each_method
-def test_results_agree_with_the_best_kernels(kernel: int, method: str) -> None:
+def test_results_agree_with_the_best_kernels(kernel: int, method: tps.AnyMethod) -> None:
     """Between two kernels lies the rounding of fused multiply-adds: a few units in the last place of a blend."""
     rig = make_rig(5, pose="shear")
     skin = skin_of(rig, normals=rig.normals)
@@ -62,9 +62,8 @@ def test_results_agree_with_the_best_kernels(kernel: int, method: str) -> None:
 
 def test_a_kernel_that_is_not_there() -> None:
     skin = skin_of(make_rig(0))
-    points, normals, start, joints, weights = _core.skin_arrays(skin._core)
     with pytest.raises(ValueError, match=r"^kernel: 99; expected one that this machine has"):
-        _core.skin(points, normals, start, joints, weights, len(skin.skeleton), True, 99)
+        with_kernel(skin, 99)
 
 
 def test_build_info_says_what_runs() -> None:

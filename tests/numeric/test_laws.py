@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import reference as ref
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rigs import ALL_POSES, Rig, make_rig, moved, one_joint_each, renumbered, rigid_motion, rigs, rotation, without
 from subjects import METHODS, Product, Subject, both, each_inherited, each_method, skin_separation
+
+import two_phase_skinning as tps
 
 Array = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ def flags_of(seed: int, joints: int) -> dict[str, NDArray[np.bool_]]:
 @both
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES), muted=st.booleans())
-def test_the_parts_make_the_pose_again(subject: Subject, inherited: str, rig: Rig, muted: bool) -> None:
+def test_the_parts_make_the_pose_again(subject: Subject, inherited: tps.AnyInherited, rig: Rig, muted: bool) -> None:
     flags = flags_of(rig.seed, len(rig.parents)) if muted else {}
     s = subject.separate(rig, inherited, **flags)
     whole = ref.skinning_matrices(s.world, s.first)
@@ -46,7 +49,7 @@ def test_the_parts_make_the_pose_again(subject: Subject, inherited: str, rig: Ri
 @both
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES), muted=st.booleans())
-def test_the_rigid_part_is_rigid(subject: Subject, inherited: str, rig: Rig, muted: bool) -> None:
+def test_the_rigid_part_is_rigid(subject: Subject, inherited: tps.AnyInherited, rig: Rig, muted: bool) -> None:
     s = subject.separate(rig, inherited, **(flags_of(rig.seed, len(rig.parents)) if muted else {}))
     turn = ref.lin(s.rigid)
     assert largest(turn @ turn.transpose(0, 2, 1) - np.eye(3)) <= 1e-12
@@ -58,7 +61,7 @@ def test_the_rigid_part_is_rigid(subject: Subject, inherited: str, rig: Rig, mut
 @each_inherited
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 6))
 def test_exact_below_inherited_scales_of_condition_a_million(
-    subject: Subject, inherited: str, seed: int, count: int
+    subject: Subject, inherited: tps.AnyInherited, seed: int, count: int
 ) -> None:
     rng = np.random.default_rng(seed)
     rig = make_rig(seed, count=count, topology="chain", edges="inheriting", pose="rigid")
@@ -75,7 +78,9 @@ def test_exact_below_inherited_scales_of_condition_a_million(
 @both
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_a_vertex_on_one_joint_lands_where_the_joint_takes_it(subject: Subject, inherited: str, rig: Rig) -> None:
+def test_a_vertex_on_one_joint_lands_where_the_joint_takes_it(
+    subject: Subject, inherited: tps.AnyInherited, rig: Rig
+) -> None:
     rig = one_joint_each(rig)
     whole = ref.skinning_matrices(rig.world, rig.bind)[rig.weights.argmax(axis=1)]
     expected = ref.deform(whole, rig.points)
@@ -90,7 +95,9 @@ def test_a_vertex_on_one_joint_lands_where_the_joint_takes_it(subject: Subject, 
 @both
 @each_inherited
 @given(rig=rigs(poses=("rigid",), binds=("rigid",)))
-def test_without_scale_two_phase_is_dual_quaternion_skinning(subject: Subject, inherited: str, rig: Rig) -> None:
+def test_without_scale_two_phase_is_dual_quaternion_skinning(
+    subject: Subject, inherited: tps.AnyInherited, rig: Rig
+) -> None:
     two_phase = subject.positions(rig, "two_phase", inherited)
     dual_quaternion = subject.positions(rig, "dual_quaternion", inherited)
     bound = subject.bound(rig, "two_phase", inherited) + subject.bound(rig, "dual_quaternion", inherited)
@@ -152,7 +159,7 @@ def test_before_and_after_agree_on_compensating_chains(subject: Subject, rig: Ri
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
 def test_vertices_with_equal_weights_keep_their_distances_in_phase_2(
-    subject: Subject, inherited: str, rig: Rig
+    subject: Subject, inherited: tps.AnyInherited, rig: Rig
 ) -> None:
     rig = replace(rig, weights=np.repeat(rig.weights[:10], 4, axis=0))
     one = subject.positions(rig, "two_phase", inherited, phase=1).reshape(10, 4, 3)
@@ -173,7 +180,7 @@ def test_on_compensating_chains_the_bent_intermediate_shape_is_the_result(subjec
 @both
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES), still=st.booleans())
-def test_heads_do_not_break(subject: Subject, inherited: str, rig: Rig, still: bool) -> None:
+def test_heads_do_not_break(subject: Subject, inherited: tps.AnyInherited, rig: Rig, still: bool) -> None:
     if still:  # no joint has a translation of its own: t' = 0
         rig = replace(rig, world=without_offsets(rig))
     s = subject.separate(rig, inherited)
@@ -211,7 +218,7 @@ def without_offsets(rig: Rig) -> Array:
 @both
 @each_inherited
 @given(rig=rigs())
-def test_a_rigid_motion_of_everything_moves_the_result(subject: Subject, inherited: str, rig: Rig) -> None:
+def test_a_rigid_motion_of_everything_moves_the_result(subject: Subject, inherited: tps.AnyInherited, rig: Rig) -> None:
     motion = rigid_motion(np.random.default_rng(rig.seed), reach=3)
     whole = moved(rig, motion)
     for method in ("two_phase", "linear"):
@@ -236,7 +243,7 @@ def test_dual_quaternion_follows_a_turn_about_the_origin(subject: Subject, rig: 
 @both
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_the_numbering_of_joints_changes_nothing(subject: Subject, inherited: str, rig: Rig) -> None:
+def test_the_numbering_of_joints_changes_nothing(subject: Subject, inherited: tps.AnyInherited, rig: Rig) -> None:
     order = np.random.default_rng(rig.seed).permutation(len(rig.parents))
     other = renumbered(rig, order)
     s, t = subject.separate(rig, inherited), subject.separate(other, inherited)
@@ -257,7 +264,7 @@ def test_the_numbering_of_joints_changes_nothing(subject: Subject, inherited: st
 @each_method
 @given(rig=rigs(poses=ALL_POSES))
 def test_leaving_out_joints_that_carry_nothing_changes_nothing(
-    subject: Subject, inherited: str, method: str, rig: Rig
+    subject: Subject, inherited: tps.AnyInherited, method: tps.AnyMethod, rig: Rig
 ) -> None:
     bare = np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.5
     weights = np.where(bare, 0, rig.weights)
@@ -273,7 +280,9 @@ def test_leaving_out_joints_that_carry_nothing_changes_nothing(
 @both
 @each_inherited
 @given(seed=st.integers(0, 2**32 - 1))
-def test_muting_a_scaled_support_joint_changes_the_result(subject: Subject, inherited: str, seed: int) -> None:
+def test_muting_a_scaled_support_joint_changes_the_result(
+    subject: Subject, inherited: tps.AnyInherited, seed: int
+) -> None:
     rig = make_rig(seed, count=3, topology="chain", edges="inheriting", pose="stretch")
     rig = replace(rig, weights=rig.weights * [0, 1, 1])
     assert ref.support_joints(rig.parents, rig.weighted).tolist() == [True, False, False]
@@ -294,14 +303,14 @@ def test_muting_a_scaled_support_joint_changes_the_result(subject: Subject, inhe
 @each_inherited
 @given(rig=rigs(poses=("rigid", "uniform", "stretch", "shear", "free"), most_joints=5), muted=st.booleans())
 def test_a_small_change_of_the_pose_is_a_small_change_of_the_result(
-    subject: Subject, inherited: str, rig: Rig, muted: bool
+    subject: Subject, inherited: tps.AnyInherited, rig: Rig, muted: bool
 ) -> None:
     rng = np.random.default_rng(rig.seed)
     step = 1e-6
     world = rig.world.copy()
     world[:, :3] += step * rng.uniform(-1, 1, world[:, :3].shape)
     near = replace(rig, world=world)
-    flags = flags_of(rig.seed, len(rig.parents)) if muted else {}
+    flags: dict[str, Any] = flags_of(rig.seed, len(rig.parents)) if muted else {}
     s, t = (subject.separate(r, inherited, **flags) for r in (rig, near))
     # "The same order": a chain of five joints with scales from 0.6 divides by 0.6**5 at most, about 13; the rotations
     # and their blends add their own small factors. A jump would be some 1e5 steps.

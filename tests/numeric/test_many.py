@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from rigs import make_rig
@@ -20,7 +22,7 @@ WORLDS = [rig.world for rig in RIGS]
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 7])
 @each_method
-def test_as_if_alone(method: str, threads: int) -> None:
+def test_as_if_alone(method: tps.AnyMethod, threads: int) -> None:
     together = tps.deform_many(SKINS, WORLDS, method=method, threads=threads)
     assert len(together) == len(SKINS)
     for skin, world, points in zip(SKINS, WORLDS, together, strict=True):
@@ -50,7 +52,7 @@ def test_rows_of_one_array_are_apart() -> None:
     block = np.zeros((4, 300, 3), np.float32)
     worlds = np.array([WORLDS[0]] * 4)
     for method in METHODS:
-        result = tps.deform_many([SKINS[0]] * 4, worlds, method=method, out=block)
+        result = tps.deform_many([SKINS[0]] * 4, list(worlds), method=method, out=list(block))
         assert all(points.base is block for points in result)
         np.testing.assert_array_equal(block, [SKINS[0].deform(WORLDS[0], method=method)] * 4)
 
@@ -69,3 +71,27 @@ def test_shared_memory_is_refused_and_nothing_written(fault: str) -> None:
     with pytest.raises(ValueError, match="out: an entry shares memory with another mesh's array"):
         tps.deform_many([SKINS[0]] * 2, worlds, out=outs)
     np.testing.assert_array_equal(memory, before)
+
+
+def test_every_option_of_each_mesh() -> None:
+    rng = np.random.default_rng(2)
+    joints = len(RIGS[0].parents)
+    options: dict[str, Any] = {
+        "points": [rng.normal(size=(len(skin), 3)) if n % 2 else None for n, skin in enumerate(SKINS)],
+        "blend": [rng.random(len(skin)) if n % 3 else 0.25 for n, skin in enumerate(SKINS)],
+        "nonrigid": [rng.random(joints) < 0.7 for _ in SKINS],
+        "rigid": [None if n % 2 else rng.random(joints) < 0.7 for n in range(len(SKINS))],
+        "space": [np.diag([n + 1.0, 2, 1, 1]) for n in range(len(SKINS))],
+    }
+    together = tps.deform_many(SKINS, WORLDS, offsets=True, **options)
+    for n, (skin, world) in enumerate(zip(SKINS, WORLDS, strict=True)):
+        own = {name: values[n] for name, values in options.items()}
+        np.testing.assert_array_equal(together[n], skin.deform(world, offsets=True, **own))
+
+
+def test_a_space_that_is_singular_names_its_mesh_and_nothing_is_written() -> None:
+    out = [np.full((len(skin), 3), 7, np.float32) for skin in SKINS]
+    spaces = [np.eye(4)] * 5 + [np.diag([1.0, 0, 1, 1])]
+    with pytest.raises(ValueError, match=r"^space: entry 5: cannot be inverted; expected"):
+        tps.deform_many(SKINS, WORLDS, out=out, space=spaces)
+    assert all((each == 7).all() for each in out)

@@ -14,6 +14,8 @@ from rigs import ALL_POSES, Rig, make_rig, rigs
 from subjects import each_inherited, each_method, skin_of, skin_separation
 from test_deform import well_defined
 
+import two_phase_skinning as tps
+
 Array = NDArray[np.float64]
 
 
@@ -25,7 +27,7 @@ def homogeneous(matrices: Array) -> Array:
 @each_method
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_matrices(method: str, inherited: str, rig: Rig) -> None:
+def test_matrices(method: tps.AnyMethod, inherited: tps.AnyInherited, rig: Rig) -> None:
     s = skin_separation(rig, inherited)
     expected = ref.vertex_matrices(s, rig.normalised, method)
     bound = tolerance.bounds(rig, s, method)
@@ -40,7 +42,7 @@ def test_matrices(method: str, inherited: str, rig: Rig) -> None:
 
 @each_method
 @given(rig=rigs(poses=ALL_POSES))
-def test_matrices_move_the_points_as_deform_does(method: str, rig: Rig) -> None:
+def test_matrices_move_the_points_as_deform_does(method: tps.AnyMethod, rig: Rig) -> None:
     skin = skin_of(rig)
     matrices = skin.matrices(rig.world, method=method).astype(np.float64)
     by_matrix = ref.deform(homogeneous(matrices), rig.points)
@@ -52,7 +54,7 @@ def test_matrices_move_the_points_as_deform_does(method: str, rig: Rig) -> None:
 
 @each_method
 @given(rig=rigs())
-def test_inverse_matrices_carry_an_edit_back_to_rest(method: str, rig: Rig) -> None:
+def test_inverse_matrices_carry_an_edit_back_to_rest(method: tps.AnyMethod, rig: Rig) -> None:
     skin = skin_of(rig)
     s = skin_separation(rig)
     forth = ref.vertex_matrices(s, rig.normalised, method)
@@ -72,7 +74,7 @@ def test_inverse_matrices_carry_an_edit_back_to_rest(method: str, rig: Rig) -> N
 
 
 @each_method
-def test_the_inverse_of_a_flat_deformation_is_its_pseudo_inverse(method: str) -> None:
+def test_the_inverse_of_a_flat_deformation_is_its_pseudo_inverse(method: tps.AnyMethod) -> None:
     points = np.random.default_rng(0).normal(size=(6, 3))
     linear = np.diag([2.0, 1, 0])
     world = np.array([ref.affine(linear, np.array([1.0, 2, 3]))])
@@ -85,7 +87,7 @@ def test_the_inverse_of_a_flat_deformation_is_its_pseudo_inverse(method: str) ->
 
 
 @each_method
-def test_a_vertex_without_weights_has_the_identity(method: str) -> None:
+def test_a_vertex_without_weights_has_the_identity(method: tps.AnyMethod) -> None:
     rig = make_rig(1)
     loose = rig.weights.sum(axis=1) == 0
     skin = skin_of(rig)
@@ -106,7 +108,7 @@ def test_phases(phase: int) -> None:
 
 @each_method
 @given(rig=rigs())
-def test_space(method: str, rig: Rig) -> None:
+def test_space(method: tps.AnyMethod, rig: Rig) -> None:
     space = ref.affine(np.diag([0.5, 2, 1]), np.array([0.3, -0.2, 0.1]))
     s = skin_separation(rig)
     expected = ref.vertex_matrices(s, rig.normalised, method, space=space)

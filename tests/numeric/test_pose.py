@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import reference as ref
@@ -58,7 +60,7 @@ def test_many_frames_are_each_frame() -> None:
 
 
 @pytest.mark.parametrize("user", [np.zeros((3, 4, 4)), np.full((2, 4, 4), np.nan), "pose"])
-def test_wrong_input_names_the_argument(user: object) -> None:
+def test_wrong_input_names_the_argument(user: Any) -> None:
     skeleton = tps.Skeleton([-1, 0], np.tile(np.eye(4), (2, 1, 1)))
     with pytest.raises((TypeError, ValueError), match=r"^user: .*; expected"):
-        skeleton.pose(user)  # type: ignore[arg-type]
+        skeleton.pose(user)

@@ -29,7 +29,7 @@ def assert_same(actual: tps.Separation, expected: ref.Separation, rig: Rig) -> N
 @each_inherited
 @pytest.mark.parametrize("edges", EDGES)
 @given(rig=rigs(poses=ALL_POSES))
-def test_every_field(inherited: str, edges: str, rig: Rig) -> None:
+def test_every_field(inherited: tps.AnyInherited, edges: str, rig: Rig) -> None:
     chance = {"inheriting": 1.0, "compensating": 0.0, "mixed": 0.5}[edges]
     rig = replace(rig, inherits=np.random.default_rng(rig.seed).random(len(rig.parents)) < chance)
     assert_same(skeleton_of(rig).separate(rig.world, inherited=inherited), rig.separate(inherited), rig)
@@ -37,7 +37,7 @@ def test_every_field(inherited: str, edges: str, rig: Rig) -> None:
 
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES), which=st.sampled_from(["weighted", "nonrigid", "rigid", "all"]))
-def test_association_flags(inherited: str, rig: Rig, which: str) -> None:
+def test_association_flags(inherited: tps.AnyInherited, rig: Rig, which: str) -> None:
     rng = np.random.default_rng(rig.seed)
     names = ("weighted", "nonrigid", "rigid")
     flags = {name: rng.random(len(rig.parents)) < 0.6 for name in names if which in (name, "all")}
@@ -47,7 +47,7 @@ def test_association_flags(inherited: str, rig: Rig, which: str) -> None:
 
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_joints_that_carry_nothing_are_left_out(inherited: str, rig: Rig) -> None:
+def test_joints_that_carry_nothing_are_left_out(inherited: tps.AnyInherited, rig: Rig) -> None:
     weighted = np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.3
     s = skeleton_of(rig).separate(rig.world, inherited=inherited, weighted=weighted)
     gone = ~ref.carrying(rig.parents, weighted)
@@ -107,7 +107,7 @@ def test_support_joints(rig: Rig) -> None:
 
 @each_inherited
 @given(rig=rigs())
-def test_compensating_is_the_edges_of_the_parents(inherited: str, rig: Rig) -> None:
+def test_compensating_is_the_edges_of_the_parents(inherited: tps.AnyInherited, rig: Rig) -> None:
     compensating = np.random.default_rng(rig.seed).random(len(rig.parents)) < 0.5
     inherits = ref.edges(rig.parents, compensating, None)
     by_joint = tps.Skeleton(rig.parents, rig.bind, compensating=compensating)
@@ -119,7 +119,7 @@ def test_compensating_is_the_edges_of_the_parents(inherited: str, rig: Rig) -> N
 
 @each_inherited
 @given(rig=rigs())
-def test_without_masks_every_joint_inherits(inherited: str, rig: Rig) -> None:
+def test_without_masks_every_joint_inherits(inherited: tps.AnyInherited, rig: Rig) -> None:
     plain = tps.Skeleton(rig.parents, rig.bind)
     inheriting = tps.Skeleton(rig.parents, rig.bind, inherits=np.ones(len(rig.parents), bool))
     for name in FIELDS:
@@ -129,7 +129,7 @@ def test_without_masks_every_joint_inherits(inherited: str, rig: Rig) -> None:
 
 @each_inherited
 @given(rig=rigs(poses=ALL_POSES))
-def test_an_edge_to_a_root_means_nothing(inherited: str, rig: Rig) -> None:
+def test_an_edge_to_a_root_means_nothing(inherited: tps.AnyInherited, rig: Rig) -> None:
     roots = rig.parents < 0
     for name in FIELDS:
         a, b = (
@@ -163,7 +163,7 @@ RULES = {
 
 @each_inherited
 @pytest.mark.parametrize("rule", [name for name in RULES if name != "a line along x, reversed"])
-def test_rules_for_mirrored_and_singular_transforms(inherited: str, rule: str) -> None:
+def test_rules_for_mirrored_and_singular_transforms(inherited: tps.AnyInherited, rule: str) -> None:
     world = np.array([ref.affine(RULES[rule], np.array([1.0, 2, 3]))])
     expected = ref.separate(np.array([-1]), np.eye(4)[None], np.array([True]), world, inherited)
     actual = tps.Skeleton([-1], np.eye(4)[None]).separate(world, inherited=inherited)
@@ -172,7 +172,7 @@ def test_rules_for_mirrored_and_singular_transforms(inherited: str, rule: str) -
 
 
 @each_inherited
-def test_a_reversed_line_turns_by_180_degrees_about_any_axis_across(inherited: str) -> None:
+def test_a_reversed_line_turns_by_180_degrees_about_any_axis_across(inherited: tps.AnyInherited) -> None:
     """The one place where the nearest rotation is not unique either: every choice must still be one of the best."""
     world = np.array([ref.affine(RULES["a line along x, reversed"])])
     s = tps.Skeleton([-1], np.eye(4)[None]).separate(world, inherited=inherited)
@@ -197,7 +197,7 @@ def with_rule(seed: int, edges: str, rule: str) -> Rig:
 @each_inherited
 @pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize("rule", [name for name in RULES if not name.startswith("nearly")])
-def test_the_rules_above_other_joints(inherited: str, edges: str, rule: str) -> None:
+def test_the_rules_above_other_joints(inherited: tps.AnyInherited, edges: str, rule: str) -> None:
     for seed in range(5):
         rig = with_rule(seed, edges, rule)
         assert_same(skeleton_of(rig).separate(rig.world, inherited=inherited), rig.separate(inherited), rig)
@@ -206,7 +206,9 @@ def test_the_rules_above_other_joints(inherited: str, edges: str, rule: str) -> 
 @each_inherited
 @pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("nearly")])
-def test_nearly_singular_joints_above_others_are_still_exact(inherited: str, edges: str, rule: str) -> None:
+def test_nearly_singular_joints_above_others_are_still_exact(
+    inherited: tps.AnyInherited, edges: str, rule: str
+) -> None:
     """Here the parts themselves amplify rounding by 1e7 to 1e10; what they make together must still be the pose."""
     for seed in range(5):
         rig = with_rule(seed, edges, rule)
@@ -220,7 +222,7 @@ def test_nearly_singular_joints_above_others_are_still_exact(inherited: str, edg
 
 
 @each_inherited
-def test_repeating_a_call_gives_the_same_bits_and_leaves_its_inputs(inherited: str) -> None:
+def test_repeating_a_call_gives_the_same_bits_and_leaves_its_inputs(inherited: tps.AnyInherited) -> None:
     rig = make_rig(5)
     world = rig.world.copy()
     skeleton = skeleton_of(rig)

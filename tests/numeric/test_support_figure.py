@@ -74,7 +74,7 @@ def test_the_joint_is_found(compensating: bool) -> None:
 
 @both_edges
 @each_inherited
-def test_associated_the_mesh_follows_its_scale(compensating: bool, inherited: str) -> None:
+def test_associated_the_mesh_follows_its_scale(compensating: bool, inherited: tps.AnyInherited) -> None:
     """Figure 6A: the part of the mesh beyond the joint is where the stretch carries it, automatically."""
     world = pose(compensating, STRETCH)
     subject = skin(compensating)
@@ -90,7 +90,7 @@ def test_associated_the_mesh_follows_its_scale(compensating: bool, inherited: st
 
 @both_edges
 @each_inherited
-def test_not_associated_the_mesh_is_as_if_it_did_not_scale(compensating: bool, inherited: str) -> None:
+def test_not_associated_the_mesh_is_as_if_it_did_not_scale(compensating: bool, inherited: tps.AnyInherited) -> None:
     """Figure 6B: without the joint in the non-rigid phase its scale is gone, and its bend stays."""
     subject = skin(compensating)
     world = pose(compensating, turned(STRETCH))
@@ -102,7 +102,7 @@ def test_not_associated_the_mesh_is_as_if_it_did_not_scale(compensating: bool, i
 
 @both_edges
 @each_inherited
-def test_not_associated_in_the_rigid_phase_it_does_not_bend(compensating: bool, inherited: str) -> None:
+def test_not_associated_in_the_rigid_phase_it_does_not_bend(compensating: bool, inherited: tps.AnyInherited) -> None:
     subject = skin(compensating)
     muted = subject.deform(pose(compensating, turned(STRETCH)), inherited=inherited, rigid=EACH != SUPPORT)
     straight = subject.deform(pose(compensating, STRETCH), inherited=inherited)
@@ -111,7 +111,7 @@ def test_not_associated_in_the_rigid_phase_it_does_not_bend(compensating: bool, 
 
 @both_edges
 @each_inherited
-def test_what_hangs_above_it_does_not_care(compensating: bool, inherited: str) -> None:
+def test_what_hangs_above_it_does_not_care(compensating: bool, inherited: tps.AnyInherited) -> None:
     """The shoulder's own part of the mesh is where it was, associated or not."""
     subject = skin(compensating)
     world = pose(compensating, turned(STRETCH))
@@ -123,7 +123,7 @@ def test_what_hangs_above_it_does_not_care(compensating: bool, inherited: str) -
 
 @both_edges
 @each_inherited
-def test_dropping_it_from_the_chain_loses_what_it_carried(compensating: bool, inherited: str) -> None:
+def test_dropping_it_from_the_chain_loses_what_it_carried(compensating: bool, inherited: tps.AnyInherited) -> None:
     """A chain of the weighted joints alone has the same pose, but takes what the support joint did for the elbow's."""
     world = pose(compensating, turned(STRETCH))
     points, weights = tube()

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from rigs import Rig, make_rig, rigs
 from subjects import each_method, skin_of, skin_separation
 
+import two_phase_skinning as tps
+
 Array = NDArray[np.float64]
 FORMS = ("dense", "padded", "csr", "csr_array", "csc_matrix", "coo_array", "lil_matrix")
 
 
 def padded(weights: Array) -> tuple[NDArray[np.int64], Array]:
     """(indices, weights), each (V,K): rows filled up with joint 0 at weight 0."""
-    width = max(1, int((weights > 0).sum(axis=1).max()))
+    width = max(1, int(np.max(np.count_nonzero(weights > 0, axis=1))))
     indices = np.zeros((len(weights), width), np.int64)
     values = np.zeros((len(weights), width))
     for v, row in enumerate(weights):
@@ -58,7 +60,7 @@ def test_every_form_gives_the_same_bits(form: str, rig: Rig) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @each_method
-def test_every_form_against_the_reference(form: str, method: str) -> None:
+def test_every_form_against_the_reference(form: str, method: tps.AnyMethod) -> None:
     rig = make_rig(11, count=7)
     s = skin_separation(rig)
     expected = ref.deform(ref.vertex_matrices(s, rig.normalised, method), rig.points)
@@ -76,7 +78,11 @@ def test_every_integer_and_weight_type(index_type: type, weight_type: type) -> N
     np.testing.assert_array_equal(actual, expected)
     indptr, indices, weights = csr(rig.weights)
     if indptr[-1] <= np.iinfo(index_type).max:
-        arrays = (indptr.astype(index_type), indices.astype(index_type), weights.astype(weight_type))
+        arrays: tuple[NDArray[Any], ...] = (
+            indptr.astype(index_type),
+            indices.astype(index_type),
+            weights.astype(weight_type),
+        )
         np.testing.assert_array_equal(skin_of(rig, arrays).deform(rig.world), expected)
 
 
@@ -163,7 +169,7 @@ def test_negative_zero_is_zero() -> None:
 
 
 @pytest.mark.parametrize("method", ["two_phase", "dual_quaternion"])
-def test_of_equally_heavy_joints_the_lowest_leads(method: str) -> None:
+def test_of_equally_heavy_joints_the_lowest_leads(method: tps.AnyMethod) -> None:
     """Three rotations in a row, 0, 100 and 200 degrees, equal weights: whom the others are aligned to decides."""
     angles = np.radians([0.0, 100, 200])
     turns = [np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]) for a in angles]

@@ -8,6 +8,8 @@ import reference as ref
 from rigs import QUARTER_TURN, worked_example
 from subjects import Subject, both, skin_of
 
+import two_phase_skinning as tps
+
 # compensating, inherited: M, P, Q, E of joint 1 and the two points
 ROWS = {
     (False, "before"): (
@@ -39,7 +41,7 @@ every_row = pytest.mark.parametrize(("compensating", "inherited"), ROWS)
 
 @both
 @every_row
-def test_matrices_of_joint_1(subject: Subject, compensating: bool, inherited: str) -> None:
+def test_matrices_of_joint_1(subject: Subject, compensating: bool, inherited: tps.AnyInherited) -> None:
     s = subject.separate(worked_example(compensating), inherited)
     for name, expected in zip(
         ("second", "nonrigid", "rigid", "inherited"), ROWS[compensating, inherited][:4], strict=True
@@ -48,7 +50,7 @@ def test_matrices_of_joint_1(subject: Subject, compensating: bool, inherited: st
 
 
 @every_row
-def test_points_of_the_reference(compensating: bool, inherited: str) -> None:
+def test_points_of_the_reference(compensating: bool, inherited: tps.AnyInherited) -> None:
     example = worked_example(compensating)
     s = ref.separate(example.parents, example.bind, example.inherits, example.world, inherited)
     points = ref.deform(ref.vertex_matrices(s, example.weights), example.points)
@@ -56,7 +58,7 @@ def test_points_of_the_reference(compensating: bool, inherited: str) -> None:
 
 
 @every_row
-def test_points_of_the_product(compensating: bool, inherited: str) -> None:
+def test_points_of_the_product(compensating: bool, inherited: tps.AnyInherited) -> None:
     example = worked_example(compensating)
     points = skin_of(example).deform(example.world, inherited=inherited)
     np.testing.assert_allclose(points, ROWS[compensating, inherited][-1], rtol=0, atol=DIGITS + 1e-6)

@@ -11,6 +11,7 @@ the componentwise sums.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import reference as ref
@@ -139,7 +140,7 @@ def normal_bounds(
     return np.where(empty, 4 * U32, bound), certain | empty
 
 
-def assert_within(actual: Array, expected: Array, bound: Array, what: str) -> None:
+def assert_within(actual: NDArray[Any], expected: NDArray[Any], bound: Array, what: str) -> None:
     """Every row of `actual` within its `bound` of `expected`; the message shows the worst."""
     error = np.abs(np.asarray(actual, np.float64) - expected).reshape(len(expected), -1).max(axis=1)
     excess = error - bound

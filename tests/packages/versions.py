@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 NEW = tomllib.loads((ROOT / "addon" / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
 OLD = "0.0.1"
 FOLDERS = ("addon", "csrc", "tools", "two_phase_skinning", "requirements")
-FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "docs/python.md")
 
 
 class Archives:
@@ -40,11 +40,18 @@ def _older() -> Path:
     for name in FOLDERS:
         shutil.copytree(ROOT / name, tree / name, dirs_exist_ok=True, ignore=unwanted)
     for name in FILES:
-        shutil.copy(ROOT / name, tree)
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
     manifest = tree / "addon" / "blender_manifest.toml"
     text, count = re.subn(r'(?m)^version = ".*"$', f'version = "{OLD}"', manifest.read_text(encoding="utf-8"))
     assert count == 1
     manifest.write_text(text, encoding="utf-8")
+    header = tree / "csrc" / "core" / "tps.h"
+    text = header.read_text(encoding="utf-8")
+    for part, number in zip(("MAJOR", "MINOR", "PATCH"), OLD.split("."), strict=True):
+        text, count = re.subn(rf"(#define TPS_VERSION_{part}) \d+", rf"\1 {number}", text)
+        assert count == 1
+    header.write_text(text, encoding="utf-8")
     build = [sys.executable, tree / "tools/package/produce.py", "--blender", bpy_folder(), "--platform", "linux-x64"]
     done = subprocess.run(build, cwd=tree, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -28,7 +28,7 @@ def find(*names: str) -> str:
 def build(package: Package, triple: str, name: str):
     program = BUILD / "foreign" / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    sources = [path for folder in ("csrc/core", "tests/core") for path in sorted((ROOT / folder).glob("*.c"))]
+    sources = [*package.core_sources, *sorted((ROOT / "tests/core").glob("*.c"))]
     options = [*package.core_options, "-Wno-enum-float-conversion", "-Icsrc/core"]
     zig("cc", "-target", triple, "-g0", "-s", *options, *sources, "-o", program)
     return program

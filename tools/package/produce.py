@@ -25,7 +25,7 @@ def stamp(package: Package) -> str:
     """A digest of everything that the wheels are made from."""
     digest = hashlib.sha256(sys.version.encode())
     single = [ROOT / name for name in ("setup.py", "LICENSE", "requirements/package.txt")]
-    folders = [sorted(folder.rglob("*.[pchi]*")) for folder in (ROOT / "csrc", Path(__file__).parent)]
+    folders = [sorted(folder.rglob("*.[pchim]*")) for folder in (ROOT / "csrc", Path(__file__).parent)]
     for path in (*single, *package.python_files().values(), *chain.from_iterable(folders)):
         digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     digest.update(package.metadata.encode())

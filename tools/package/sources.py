@@ -32,6 +32,10 @@ class Package:
         return [*self.core_options, *defines, *(f"-I{folder}" for folder in self.extension.include_dirs)]
 
     @property
+    def core_sources(self) -> list[Path]:
+        return [ROOT / path for path in self.extension.sources if path.startswith("csrc/core/")]
+
+    @property
     def core_options(self) -> list[str]:
         """For the compiler of the core; without the headers of NumPy, which come last in setup.py's."""
         arguments = list(self.extension.extra_compile_args)
