@@ -58,14 +58,14 @@ def has(obj, path):
     return _find(obj, path) is not None
 
 
-def remove_orphans(obj):
-    """Remove the drivers and mirrors of skins that were removed."""
+def remove_orphans(obj, all_of_ours=False):
+    """Remove the drivers and mirrors of skins that were removed. all_of_ours: the drivers of the others too."""
     if obj.animation_data is None:
         return
     paths = {inputs.data_path(skin, schema.TICK) for skin in inputs.skins(obj)}
     mirrors = {inputs.mirror_name(skin, name) for skin in inputs.skins(obj) for name in inputs.names_read(skin)}
     for curve in list(obj.animation_data.drivers):
-        if _is_ours(curve) and curve.data_path not in paths:
+        if _is_ours(curve) and (all_of_ours or curve.data_path not in paths):
             obj.animation_data.drivers.remove(curve)
     for key in [key for key in tuple(obj.keys()) if key.startswith("Two-Phase Skin ") and key not in mirrors]:
         _remove(obj, f'["{key}"]')

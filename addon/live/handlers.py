@@ -5,6 +5,8 @@
   Edit Mode, shows in the modifiers' panels what is wrong, and removes what removed skins left.
 - `frame_change_post`: the same for what a script changed before a new frame, which comes without an update.
 - `load_post`, `undo_post`, `redo_post`: the data are others; files of older versions are brought up to date.
+- `depsgraph_update_pre`, `frame_change_pre`, `render_init`: once after the extension was enabled, to find the skins of
+  the file that is open.
 - `save_pre`: writes the pose that is shown into the file, for where the extension is not there.
 
 No skin needs any of them to be evaluated, in whatever depsgraph.
@@ -89,9 +91,25 @@ def _on_saving(*_):
 def _take_up():
     """Find the skins of the file that is open; also a timer that runs once."""
     if not upkeep.none():
+        upkeep.search(anew=True)  # Blender has found that the drivers read what was not there
         upkeep.evaluate_all()
 
 
+@persistent
+def _take_up_first(*_):
+    """The same before the first evaluation, where no timer runs."""
+    _forget_first()
+    _take_up()
+
+
+def _forget_first():
+    for event in _FIRST:
+        handlers = getattr(bpy.app.handlers, event)
+        if _take_up_first in handlers:
+            handlers.remove(_take_up_first)
+
+
+_FIRST = ("depsgraph_update_pre", "frame_change_pre", "render_init")
 _HANDLERS = {
     "depsgraph_update_post": _on_updated,
     "frame_change_post": _on_frame_changed,
@@ -113,6 +131,8 @@ def register():
         _take_up()
     else:
         bpy.app.timers.register(_take_up, first_interval=0)
+        for event in _FIRST:
+            getattr(bpy.app.handlers, event).append(_take_up_first)
 
 
 def unregister():
@@ -122,6 +142,7 @@ def unregister():
         upkeep.write_shown(bpy.context.evaluated_depsgraph_get())
     for event, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, event).remove(handler)
+    _forget_first()
     for timer in (_on_idle, _take_up):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)

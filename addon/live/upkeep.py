@@ -48,8 +48,8 @@ def forget_file():
     _State.users, _State.meshes, _State.swept = {}, set(), False
 
 
-def search():
-    """Find all skins in the file and prepare them; forget those that were removed."""
+def search(anew=False):
+    """Find all skins in the file and prepare them; forget those that were removed. anew: make all drivers anew."""
     schema.forget_all()
     node_group.bring_up_to_date()
     found = set()
@@ -64,7 +64,7 @@ def search():
         del registry.skins[key]
     registry.forget_slots()
     for obj in {skin.object for skin in registry.skins.values()}:
-        prepare(obj)
+        prepare(obj, anew)
     _sweep()
 
 
@@ -104,8 +104,11 @@ def _lacks(skin, obj):
     return skin.lacks or drivers.count(obj) != skin.drivers or bool(skin.path and not drivers.has(obj, skin.path))
 
 
-def prepare(obj):
-    """Give the skins of an object, and of all that share its mesh, what they are evaluated by."""
+def prepare(obj, anew=False):
+    """Give the skins of an object, and of all that share its mesh, what they are evaluated by.
+
+    anew: make the drivers anew, even where they are what they must be.
+    """
     mesh = obj.data
     objects = [obj] if mesh.users == 1 else _sharing(mesh)
     _State.users[mesh.session_uid] = mesh.users
@@ -115,7 +118,7 @@ def prepare(obj):
     registry.forget_slots()
     before, changed = [each for each in objects if each not in skinned], False
     for each in skinned:
-        drivers.remove_orphans(each)
+        drivers.remove_orphans(each, all_of_ours=anew)
         for modifier in inputs.skins(each):
             skin = registry.add(each, modifier)
             skin.mesh = mesh

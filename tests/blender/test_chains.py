@@ -18,6 +18,7 @@ from test_evaluation import (
 )
 
 VERTEX = 84  # of a tube: half way up
+TUBE = ("Tube", (0,) * 8)  # its key in what `shown` gives
 from_the_start = partial(observed, starts=(1,))  # simulations go forward, frame by frame
 
 
@@ -362,7 +363,7 @@ def _obj(mode):
         for frame in FRAMES:
             with open(f"{path[:-4]}{frame:04d}.obj", encoding="utf-8") as lines:
                 points = [[float(each) for each in line.split()[1:4]] for line in lines if line.startswith("v ")]
-            found.append((f"OBJ, frame {frame}", {("Tube", ()): np.array(points)}))
+            found.append((f"OBJ, frame {frame}", {TUBE: np.array(points)}))
         return found
 
     return read
@@ -416,7 +417,12 @@ def test_gltf_with_modifiers_applied():
         expected = scene.yardstick(tube)
         scene.activate(tube)
         bpy.ops.export_scene.gltf(
-            filepath=path, export_format="GLB", use_selection=True, export_apply=True, export_animations=False
+            filepath=path,
+            export_format="GLB",
+            use_selection=True,
+            export_apply=True,
+            export_current_frame=True,
+            export_animations=False,
         )
         bpy.context.view_layer.update()
         assert here.frame_current == at

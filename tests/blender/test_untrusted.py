@@ -23,7 +23,7 @@ def saved(skinned=True, name="untrusted.blend"):
         scene.add_skin(tube, method="LINEAR")
     control = bpy.data.objects.new("Control", None)  # what needs permission, to be sure that there is none
     bpy.context.collection.objects.link(control)
-    control.driver_add("location", 0).driver.expression = "len([1, 2, 3])"
+    control.driver_add("location", 0).driver.expression = "frame + len('a'.upper())"
     expected = {}
     for frame in (*FRAMES, SAVED_AT):
         bpy.context.scene.frame_set(frame)
@@ -53,7 +53,7 @@ def child(text, *arguments, installed):
     environment = {**os.environ, "BLENDER_USER_RESOURCES": tempfile.mkdtemp()}
     end = "\nsys.stdout.flush()\nimport os\nos._exit(0)\n"
     process = subprocess.run(
-        [sys.executable, "-c", start + text + end, *arguments],
+        [sys.executable, "-P", "-c", start + text + end, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=environment,
@@ -83,7 +83,8 @@ def test_a_file_opened_with_scripts_disabled_follows_poses():
     scene.empty()
     bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
     _assert_follows(expected)
-    assert bpy.data.objects["Control"].evaluated_get(bpy.context.evaluated_depsgraph_get()).location.x != 3
+    bpy.context.scene.frame_set(16)
+    assert bpy.data.objects["Control"].evaluated_get(bpy.context.evaluated_depsgraph_get()).location.x != 17
     scene.bend(bpy.data.objects["Rig"], 0.4)
     tube = bpy.data.objects["Tube"]
     scene.assert_same(scene.points(tube), scene.yardstick(tube), tube)
@@ -106,10 +107,10 @@ import addon_utils
 assert addon_utils.enable(scene.EXTENSION) is not None
 bpy.context.preferences.filepaths.use_scripts_auto_execute = False
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=False)
-assert bpy.data.objects["Control"].evaluated_get(bpy.context.evaluated_depsgraph_get()).location.x != 3
 for frame in (3, 9, 16):
     bpy.context.scene.frame_set(frame)
     keep(str(frame))
+assert bpy.data.objects["Control"].evaluated_get(bpy.context.evaluated_depsgraph_get()).location.x != 17
 """
     child(text, path, kept := scene.temporary("disabled_"), installed=True)
     tube = bpy.data.objects["Tube"]
@@ -159,7 +160,6 @@ bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 bpy.context.scene.frame_set(3)
 keep("before")
 assert addon_utils.enable(scene.EXTENSION) is not None
-keep("enabled")
 for frame in (16, 9):
     bpy.context.scene.frame_set(frame)
     keep(str(frame))
@@ -167,9 +167,10 @@ for frame in (16, 9):
     lines = child(text, path, kept := scene.temporary("alive_"), installed=True)
     assert not any("Traceback" in line for line in lines), "\n".join(lines)
     tube = bpy.data.objects["Tube"]
-    for name, frame in (("before", SAVED_AT), ("enabled", 3), ("16", 16), ("9", 9)):
-        found = np.load(f"{kept}{name}.npy")
-        assert scene.distance(found, expected[frame]) <= 1e-5 * scene.size(tube), name
+    off = {}
+    for name, frame in (("before", SAVED_AT), ("16", 16), ("9", 9)):
+        off[name] = scene.distance(np.load(f"{kept}{name}.npy"), expected[frame]) / scene.size(tube)
+    assert all(each <= 1e-5 for each in off.values()), off
 
 
 # ---- files of version 0.1
@@ -271,11 +272,15 @@ def test_an_old_file_linked_and_overridden():
     linked = _linked(old_file())
     collection = bpy.data.collections.new("Overrides")
     bpy.context.scene.collection.children.link(collection)
+    for obj in linked:
+        collection.objects.link(obj)
     overrides = {obj: obj.override_create() for obj in linked}
+    for obj in linked:
+        collection.objects.unlink(obj)
     for obj in overrides.values():
         collection.objects.link(obj)
     for obj in overrides.values():
         for skin in inputs.skins(obj) if obj.type == "MESH" else ():
             inputs.write(skin, "Armature", overrides[inputs.read(skin, "Armature")])
-    tubes = [obj for obj in overrides.values() if obj.type == "MESH"]
+    tubes = [obj for obj in overrides.values() if obj.type == "MESH" and inputs.skins(obj)]
     _assert_old_skins_follow(tubes, [obj for obj in overrides.values() if obj.type == "ARMATURE"])
