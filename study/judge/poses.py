@@ -24,7 +24,7 @@ SEED = 41
 class Wanted:
     """A pose of a tube before there is a mesh, so that every judge gets the same."""
 
-    name: str
+    number: int  # among those of its class
     kind: str
     edges: str
     lengths: Array
@@ -33,9 +33,15 @@ class Wanted:
     joints: list[JointPose]
     held: bool
 
+    @property
+    def identity(self) -> str:
+        """All that the surface depends on."""
+        numbers = np.concatenate([self.lengths, self.rolls, [self.radius]])
+        return f"{self.edges} {numbers.tolist()} {self.joints}"
+
     def pose(self, judge: Judge) -> Pose:
         limb = tube_limb(self.lengths, self.rolls, self.radius, judge)
-        return Pose(self.name, self.kind, self.edges, limb, self.joints, self.held)
+        return Pose(f"{self.edges} {self.kind} {self.number}", self.kind, self.edges, limb, self.joints, self.held)
 
     def body(self, judge: Judge) -> Body:
         return tube_body(self.lengths, self.radius, judge)
@@ -65,6 +71,5 @@ def tube_poses(each: int = 12) -> list[Wanted]:
                 rolls = rng.uniform(-np.pi, np.pi, bones)
                 radius = float(rng.uniform(0.18, 0.28))
                 joints = random_joints(rng, bones, kind, edges)
-                name = f"{edges} {kind} {number}"
-                poses.append(Wanted(name, kind, edges, lengths, rolls, radius, joints, number % 3 == 2))
+                poses.append(Wanted(number, kind, edges, lengths, rolls, radius, joints, number % 3 == 2))
     return poses

@@ -18,7 +18,8 @@ def step(x: Array, profile: str) -> Array:
     if profile == "ramp":
         return x
     raw = 1 / (1 + np.exp(-8 * (2 * x - 1)))  # sigmoid: as heat has it, with long tails
-    return (raw - raw.min(initial=1 / (1 + np.exp(8)))) / (1 - 2 / (1 + np.exp(8)))
+    least = 1 / (1 + np.exp(8))
+    return ((raw - least) / (1 - 2 * least)).clip(0, 1)
 
 
 def chain_weights(along: Array, lengths: Array, profile: str, reach: float = 0.4) -> Array:

@@ -1,0 +1,55 @@
+"""The physical judge: solves elastic limbs, and writes how near each skinning method comes to them.
+
+    python study/physical.py
+
+Writes docs/results/physical_judge.md and pictures into build/study/. The elastic surfaces take an hour, once: they are
+kept in build/study/surfaces/.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from judge import pictures
+from judge.compare import compare
+from judge.judges import FINE, MAIN, OTHERS, for_fine, for_others
+from judge.limb import Pose
+from judge.page import page
+from judge.poses import Wanted, tube_poses
+from judge.profiles import PROFILES
+from judge.surfaces import surfaces
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/results/physical_judge.md"
+
+
+def held_rows(poses: list[Wanted], elastic: list[Array | None]) -> list[tuple[Pose, Array]]:
+    pairs = zip(poses, elastic, strict=True)
+    return [(wanted.pose(MAIN), surface) for wanted, surface in pairs if wanted.held and surface is not None]
+
+
+def main() -> None:
+    poses = tube_poses()
+    elastic = surfaces(poses, MAIN, "tubes")
+    found = compare(poses, elastic, MAIN, PROFILES, "tubes")
+    others = {}
+    for name, judge in OTHERS.items():
+        chosen = for_others(poses)
+        others[name] = compare(chosen, surfaces(chosen, judge, name), judge, PROFILES[:1], name)
+    chosen = for_fine(poses)
+    fine = compare(chosen, surfaces(chosen, FINE, "finer mesh"), FINE, PROFILES[:1], "finer mesh")
+
+    lost = sum(surface is None for surface in elastic)
+    numbers = {"tubes": len(poses), "lost": lost, "nu": MAIN.nu, "core": MAIN.core, "margin": MAIN.margin}
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(page(numbers, found, others, fine, {}))
+    print(PAGE.relative_to(ROOT))
+    for file in pictures.pages(held_rows(poses, elastic), PROFILES[0], ROOT / "build/study", "tubes"):
+        print(file.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
