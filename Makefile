@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench lint test-gui docs system-packages clean
+.PHONY: help demo study test test-core test-numeric test-study test-blender sanitize fuzz soak bench lint test-gui docs system-packages clean
 .PHONY: extension wheels keep-file test-python test-wheel test-extension test-foreign
 
 help:           ## this list
@@ -15,9 +15,13 @@ help:           ## this list
 demo:           ## render the comparison and the animation into build/demo/
 	@python="$$($(SETUP) package)" && "$$python" tools/limit.py 900 "$$python" demo/run.py
 
-test:           ## all tests: the core's own, the numeric ones, then those in Blender
+study:          ## judge skins by elastic limbs: docs/results/physical_judge.md, pictures in build/study/; an hour, once
+	@python="$$($(SETUP) package study)" && "$$python" tools/limit.py 14400 "$$python" study/physical.py
+
+test:           ## all tests: the core's own, the numeric ones, the study's, then those in Blender
 	@$(MAKE) --no-print-directory test-core
 	@$(MAKE) --no-print-directory test-numeric
+	@$(MAKE) --no-print-directory test-study
 	@$(MAKE) --no-print-directory test-blender
 
 test-core:      ## the tests of the C core alone; needs no Python
@@ -37,6 +41,9 @@ soak:           ## random edits of a Rigify character in Blender: SOAK_STEPS=100
 test-numeric:   ## the tests that need no Blender
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/test_readme.py
 	@python="$$($(SETUP) package)" && "$$python" -P fuzz/binding.py --replay fuzz/corpus/binding.txt
+
+test-study:     ## the elastic judge against known solutions, and the laws of Flesh
+	@python="$$($(SETUP) package study)" && "$$python" tools/limit.py 300 "$$python" -P -m pytest tests/study
 
 test-blender:   ## the tests in real Blender, without a window
 	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender

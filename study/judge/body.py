@@ -1,4 +1,4 @@
-"""An elbow, a knee and a shoulder of the demo's body to judge, with its automatic weights, as tetrahedra of second order."""
+"""An elbow and a knee of the demo's body to judge, with its automatic weights, as tetrahedra of second order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from skfem import Basis, ElementTetP2, MeshTet
 
 from judge.equilibrium import Body
-from judge.limb import JointPose, Limb, Pose
+from judge.limb import Limb
 from judge.solid import Solid
 from judge.tubes import Judge
 
@@ -43,14 +43,6 @@ PARTS = {
     ),
     "knee": Part(
         ("DEF-thigh.L", "DEF-thigh.L.001", "DEF-shin.L", "DEF-shin.L.001"), (0, -1, 0.2), (0.3, 1, 0.85), 0.06, 2, 3
-    ),
-    "shoulder": Part(
-        ("DEF-spine.003", "DEF-shoulder.L", "DEF-upper_arm.L", "DEF-upper_arm.L.001"),
-        (0.02, -1, 1.25),
-        (0.42, 1, 1.66),
-        0.055,
-        2,
-        3,
     ),
 }
 
@@ -94,7 +86,7 @@ class Character:
             )
 
     def chain_weights(self, chain: tuple[str, ...], vertices: Index) -> Array:
-        """(V,J): the chain's weights; what other joints have goes to the nearest bone's of the chain that has any here."""
+        """(V,J): the chain's weights; what other joints have goes to the nearest bone of the chain."""
         columns = [self.names.index(name) for name in chain]
         result = self.weights[vertices][:, columns]
         others = self.weights[vertices].sum(axis=1) - result.sum(axis=1)
@@ -107,7 +99,7 @@ class Character:
 
 @dataclass
 class Tetrahedra:
-    """The part's mesh; its vertices are numbered among all that were given: the body's, then the cores', then others."""
+    """The part's mesh; its vertices are numbered among all: the body's, then the cores', then others."""
 
     mesh: MeshTet
     numbers: Index  # (n,), increasing
@@ -162,9 +154,7 @@ def part_of(character: Character, name: str, judge: Judge) -> tuple[Limb, Body]:
     own = np.isin(character.triangles, vertices).all(axis=1)
     triangles = np.searchsorted(vertices, character.triangles[own])
     weights = {"automatic": character.chain_weights(part.chain, vertices)}
-    limb = Limb(
-        np.arange(-1, len(columns) - 1), bind, character.points[vertices], triangles, weights, part.radius
-    )
+    limb = Limb(np.arange(-1, len(columns) - 1), bind, character.points[vertices], triangles, weights, part.radius)
     size = len(skin)
     pick = csr_array((np.ones(size), (np.arange(size), basis.nodal_dofs[0][skin])), shape=(size, basis.N))
     return limb, Body(Solid(basis, judge.nu), held, pick, part.radius)

@@ -1,8 +1,9 @@
 """What a limb of flesh does: the elastic equilibrium around bones that move as the rig says.
 
-The bones are cores of the solid. Their nodes move with their joint's own skinning matrix T; the rest is free. Where joints
-scale, the flesh has grown: its growth is exp(sum of h_j log U_j), U_j the right stretch of T_j, and h_j the harmonic
-function that is 1 on the core of bone j and 0 on the others: no weights of any skin, no separation of any method.
+The bones are cores of the solid. Their nodes move with their joint's own skinning matrix T; the rest is free. Where
+joints scale, the flesh has grown: its growth is exp(sum of h_j log U_j), U_j the right stretch of T_j, and h_j the
+harmonic function that is 1 on the core of bone j and 0 on the others: no weights of any skin, no separation of any
+method.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Limb:
 
 @dataclass
 class JointPose:
-    """What one joint does: scale across, along and across the bone, a bend about an axis across it, a twist; degrees."""
+    """What one joint does: scale across, along, across the bone, a bend about an axis across it, a twist; degrees."""
 
     scale: tuple[float, float, float] = (1, 1, 1)
     bend: float = 0
@@ -72,7 +72,7 @@ class Pose:
         return self.world(part) @ np.linalg.inv(self.limb.bind)
 
     def steps(self) -> int:
-        """Steps of load that are small enough for Newton's method: 12 degrees of bend, 20 of twist, a sixth of scale."""
+        """Steps of load, small enough for Newton's method: 12 degrees of bend, 20 of twist, a sixth of scale."""
         most = max(
             max(abs(j.bend) / 12, abs(j.twist) / 20, float(np.abs(np.log(j.scale)).max()) / 0.17) for j in self.joints
         )

@@ -1,4 +1,4 @@
-"""The skins in use, on any limb: linear, Blender's Preserve Volume, and two-phase with its readings of inherited scale."""
+"""The skins in use, on any limb: linear, Blender's Preserve Volume, and two-phase in both readings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def preserve_volume(pose: Pose, weights: Array) -> Array:
     real = quaternions(turns)
     blended, signed = blended_quaternions(weights, real)
     targets = np.einsum("jab,vb->vja", t[:, :3, :3], pose.limb.points) + t[:, :3, 3]
-    dual = np.einsum("vj,vjq->vq", signed, product(without_real_part(targets), np.broadcast_to(real, (*targets.shape[:2], 4))))
+    each = product(without_real_part(targets), np.broadcast_to(real, (*targets.shape[:2], 4)))
+    dual = np.einsum("vj,vjq->vq", signed, each)
     return product(dual / np.linalg.norm(signed @ real, axis=1, keepdims=True), blended * CONJUGATE)[:, 1:]
 
 

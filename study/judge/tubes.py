@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,15 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Judge:
-    """What nobody knows of a limb: how near to a joint the bones reach, how thick they are (both over the limb's radius),
-    how hard flesh is to compress; and the mesh."""
+    """What nobody knows of a limb, and the mesh.
+
+    How near to a joint the bones reach, how thick they are, both over the limb's radius; how hard flesh is to compress.
+    """
 
     margin: float = 0.75
     core: float = 0.3
     nu: float = 0.45
-    fineness: Fineness = Fineness()
+    fineness: Fineness = field(default_factory=Fineness)
 
 
 def chain(lengths: Array, rolls: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The elastic judge against shapes whose answer is known: a stretched block, a bent beam, a twisted and a blown up tube."""
+"""The elastic judge against known answers: a stretched block, a bent beam, a twisted and a widened tube."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_a_twisted_tube_stores_the_energy_of_its_polar_moment():
     """Against the polar moment of the polygon that the mesh's section is."""
     errors = []
     for around in (16, 24):
-        made, solid = tube(0.3, Fineness(around=around, layers=around // 4, far=0.5))
+        _, solid = tube(0.3, Fineness(around=around, layers=around // 4, far=0.5))
         z = solid.rest[:, 2]
         angle = 0.2 * z / 2
         moves = solid.rest.copy()
@@ -113,9 +113,7 @@ def test_a_tube_around_a_growing_core_widens_as_lame_says():
     inner = 1 / 8 + 0.3 * 7 / 8
     wall = flat < inner + 0.06
     fixed[wall] = True
-    a, b = fsolve(
-        lambda c: [c[0] * inner + c[1] / inner - push * inner, c[0] / (1 - 2 * nu) - c[1]], [0.0, push]
-    )
+    a, b = fsolve(lambda c: [c[0] * inner + c[1] / inner - push * inner, c[0] / (1 - 2 * nu) - c[1]], [0.0, push])
     shift = np.divide(a * flat + b / flat.clip(1e-9), flat, out=np.zeros_like(flat), where=flat > 1e-9)
     moves = solid.rest * np.stack([1 + shift, 1 + shift, np.ones_like(shift)], axis=1)
     moves[flat < 1e-9] = solid.rest[flat < 1e-9]
