@@ -8,10 +8,12 @@ kept in build/study/surfaces/.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from judge import pictures
+from judge.body_poses import BodyWanted, body_poses
 from judge.compare import compare
 from judge.judges import FINE, MAIN, OTHERS, for_fine, for_others
 from judge.limb import Pose
@@ -26,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/results/physical_judge.md"
 
 
-def held_rows(poses: list[Wanted], elastic: list[Array | None]) -> list[tuple[Pose, Array]]:
+def held_rows(poses: Sequence[Wanted | BodyWanted], elastic: list[Array | None]) -> list[tuple[Pose, Array]]:
     pairs = zip(poses, elastic, strict=True)
     return [(wanted.pose(MAIN), surface) for wanted, surface in pairs if wanted.held and surface is not None]
 
@@ -42,13 +44,21 @@ def main() -> None:
     chosen = for_fine(poses)
     fine = compare(chosen, surfaces(chosen, FINE, "finer mesh"), FINE, PROFILES[:1], "finer mesh")
 
+    body, body_elastic = body_poses(), surfaces(body_poses(), MAIN, "body")
+    of_body = compare(body, body_elastic, MAIN, ("automatic",), "body")
+    parts = {part: [f for f in of_body if f.wanted.part == part] for part in sorted({pose.part for pose in body})}
+
     lost = sum(surface is None for surface in elastic)
     numbers = {"tubes": len(poses), "lost": lost, "nu": MAIN.nu, "core": MAIN.core, "margin": MAIN.margin}
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(numbers, found, others, fine, {}))
+    PAGE.write_text(page(numbers, found, others, fine, parts))
     print(PAGE.relative_to(ROOT))
-    for file in pictures.pages(held_rows(poses, elastic), PROFILES[0], ROOT / "build/study", "tubes"):
-        print(file.relative_to(ROOT))
+    for name, rows, profile in (
+        ("tubes", held_rows(poses, elastic), PROFILES[0]),
+        ("body", held_rows(body, body_elastic), "automatic"),
+    ):
+        for file in pictures.pages(rows, profile, ROOT / "build/study", name):
+            print(file.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judge.body_poses import BodyWanted
 from judge.flesh import FLESH, Amounts, deform
 from judge.limb import Pose
 from judge.nearness import Elastic
@@ -43,12 +44,16 @@ METHODS: dict[str, Method] = {
 class Found:
     """Figures by (method, profile), (FIGURES) each, of one pose."""
 
-    wanted: Wanted
+    wanted: Wanted | BodyWanted
     figures: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
 
 def compare(
-    poses: list[Wanted], surfaces: list[Array | None], judge: Judge, profiles: tuple[str, ...], name: str
+    poses: Sequence[Wanted | BodyWanted],
+    surfaces: list[Array | None],
+    judge: Judge,
+    profiles: tuple[str, ...],
+    name: str,
 ) -> list[Found]:
     """Of the poses whose equilibrium was found."""
     result = []

@@ -29,8 +29,8 @@ class Amounts:
 
 FLESH = Amounts(1, 1, 1)
 # what a slide of 1 is, fitted to the elastic surfaces of the poses that are not held
-INWARDS = 0.42
-SIDEWAYS = 0.3
+INWARDS = 0.46
+SIDEWAYS = 0.4
 
 
 # ---- when binding
@@ -106,8 +106,8 @@ def bind(limb: Limb, weights: Array) -> Bound:
 class Edges:
     """What each edge does in a pose."""
 
-    turn: Array  # (E,3): how the child's direction turns from where the parent would leave it
-    swing: Array  # (E,3): the same as a rotation vector
+    inner: Array  # (E,3): to the inner side of the bend, as long as the sine of its angle
+    swing: Array  # (E,3): the bend as a rotation vector
     twist: Array  # (E,), angle about the child's direction
     stiffness: Array  # (E,): the area of the child's section over the parent's, each against rest
 
@@ -134,6 +134,7 @@ def edges_of(pose: Pose, nonrigid: Array, rigid: Array) -> Edges:
     rest = pose.limb.bind[child, :3, 1]
     along = unit(np.einsum("eab,eb->ea", nonrigid[child, :3, :3], rest))
     there, here = (np.einsum("eab,eb->ea", rigid[j, :3, :3], along) for j in (child, parent))
+    half_cosine = np.sqrt((1 + dot(here, there)).clip(0) / 2)
     normal = np.cross(here, there)
     sine = np.linalg.norm(normal, axis=1, keepdims=True)
     swing = normal * np.arctan2(sine, dot(here, there)) / sine.clip(1e-12)
@@ -143,7 +144,7 @@ def edges_of(pose: Pose, nonrigid: Array, rigid: Array) -> Edges:
     twist = 2 * np.arctan2(dot(apart[:, 1:], along)[:, 0], apart[:, 0])
     t = pose.skinning()
     ratio = (sections(t[child], rest) + NO_SECTION) / (sections(t[parent], rest) + NO_SECTION)
-    return Edges(there - here, swing, twist, ratio)
+    return Edges(half_cosine * (there - here), swing, twist, ratio)
 
 
 # ---- once a vertex
@@ -191,7 +192,7 @@ def deform(pose: Pose, weights: Array, amounts: Amounts, inherited: str = "befor
 
     offset, axis = rotated(blended, offset), rotated(blended, unit(axis))
     spread = turned(offset, more_rotation(bound, edges, amounts, axis))
-    away = 2 * bound.share * (1 - bound.share) @ edges.turn
+    away = 2 * bound.share * (1 - bound.share) @ edges.inner
     bent += spread - offset + amounts.slide * slide(spread, away)
     space = np.einsum("vj,jab->vab", weights, s.inherited[:, :3])
     return np.einsum("vab,vb->va", space[:, :, :3], bent) + space[:, :, 3]

@@ -22,5 +22,5 @@ def for_others(poses: list[Wanted]) -> list[Wanted]:
 
 
 def for_fine(poses: list[Wanted]) -> list[Wanted]:
-    """A held pose of each class that inherits no scale."""
-    return [pose for pose in poses if pose.number == 2 and pose.edges != "inherited"]
+    """A held pose of each class without scale."""
+    return [pose for pose in poses if pose.number == 2 and pose.edges == "none"]

@@ -87,7 +87,8 @@ def girths(points: Array, rings: Index) -> Array:
 def twist_width(limb: Limb, pose: Pose, points: Array) -> float:
     """From a tenth to nine tenths of the first joint's twist, along the tube at rest, in radii."""
     ring, rest = points[limb.rings], limb.points[limb.rings]
-    product = np.einsum("ska,skb->sab", ring - ring.mean(axis=1, keepdims=True), rest - rest.mean(axis=1, keepdims=True))
+    ring, rest = (each - each.mean(axis=1, keepdims=True) for each in (ring, rest))
+    product = np.einsum("ska,skb->sab", ring, rest)
     u, _, vt = np.linalg.svd(product)
     flip = np.ones((len(ring), 3))
     flip[:, 2] = np.linalg.det(u @ vt)
@@ -125,7 +126,7 @@ class Elastic:
         result["shape"] = float(np.sqrt(self.weight @ shape**2))
         result["volume"] = (volume(points, limb.triangles) - self.volume) / self.near_joints
         if self.bends.any():
-            result["bulge"] = float((bulges(self.pose, points) - self.bulges)[self.bends].mean())
+            result["bulge"] = float((bulges(self.pose, points)[self.bends] - self.bulges[self.bends]).mean())
         if limb.rings is not None:
             ratio = np.log(girths(points, limb.rings) / girths(self.points, limb.rings))
             result["girth"] = float(np.sqrt(np.average(ratio**2, weights=np.gradient(limb.along))))

@@ -36,7 +36,8 @@ Volume with the same weights: geometric means over the poses; below 1 is nearer 
 
 LIMITS = """## Limits
 
-- There is no self-contact, so bends end at 80°. Beyond, the inner crease is an instability that the mesh decides.
+- There is no self-contact, so bends of tubes end at 80°. Beyond, the inner crease is an instability that the mesh
+  decides. The elbow is bent by 21° at rest already, so its poses of 75° are beyond that limit.
 - Homogeneous flesh: no muscles, no kneecap or elbow to hold the outside out, no gravity.
 - How near to the joint the bones hold the flesh is a choice (*Other judges*): it decides how far a twist spreads.
 - The rest of a scaled limb is grown flesh; nobody knows how an animator's squash would grow.
@@ -143,6 +144,27 @@ def readings(judges: Rows, profiles: Sequence[str]) -> str:
     return table(heads, rows)
 
 
+def span(found: list[Found], profile: str, figure: str, bend: bool) -> str:
+    """The best and the worst class of Flesh, those with a bend or those without."""
+    groups = [of_class(found, edges, kind) for edges, kind in CLASSES if (kind != "twist") == bend]
+    values = [ratio(group, FLESH, profile, figure) for group in groups if group]
+    return f"{number(min(values))} to {number(max(values))}"
+
+
+def in_short(main: list[Found], body: Rows) -> str:
+    """How Flesh does on the held poses, class by class."""
+    rows = [(f"tubes, {profile}", held(main, True), profile) for profile in PROFILES]
+    rows += [(f"{name}, automatic", found, "automatic") for name, found in body.items()]
+    heads = ["limbs, weights", *(f"{what}, {of}" for what in ("rms", "shape") for of in ("with a bend", "twists"))]
+    lines = [
+        [name, *(span(found, profile, figure, bend) for figure in ("rms", "shape") for bend in (True, False))]
+        for name, found, profile in rows
+    ]
+    return "## In short\n\nFlesh on held poses, Preserve Volume = 1: from its best class to its worst.\n\n" + table(
+        heads, lines
+    )
+
+
 def tubes_part(found: list[Found]) -> list[str]:
     parts = ["## Tubes, held poses\n\nWeights: smootherstep, over 0.4 of the shorter bone to either side.\n"]
     parts.append(by_class(held(found, True), PROFILES[0]))
@@ -160,7 +182,7 @@ def tubes_part(found: list[Found]) -> list[str]:
 
 def page(numbers: dict[str, object], main: list[Found], others: Rows, fine: list[Found], body: Rows) -> str:
     profile = PROFILES[0]
-    parts = [INTRODUCTION.format(**numbers), *tubes_part(main)]
+    parts = [INTRODUCTION.format(**numbers), in_short(main, body), *tubes_part(main)]
     if body:
         parts.append(BODY)
         parts.extend(f"*{name}*:\n\n" + by_class(found, "automatic") for name, found in body.items())
