@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judge.body_poses import BodyWanted
+from judge.crossing import crosses
 from judge.flesh import FLESH, Amounts, deform
 from judge.limb import Pose
 from judge.nearness import Elastic
@@ -55,13 +56,15 @@ def compare(
     profiles: tuple[str, ...],
     name: str,
 ) -> list[Found]:
-    """Of the poses whose equilibrium was found."""
+    """Of the poses whose equilibrium was found and does not run through itself."""
     result = []
     for wanted, surface in zip(poses, surfaces, strict=True):
         print(f"\r{name}: methods in {len(result)} of {len(poses)} poses ", end="", file=sys.stderr, flush=True)
         if surface is None:
             continue
         pose = wanted.pose(judge)
+        if crosses(surface, pose.limb.triangles):
+            continue
         elastic = Elastic(pose, surface)
         found = Found(wanted)
         for profile in profiles:

@@ -17,8 +17,8 @@ FINE = Judge(fineness=Fineness(around=24, layers=4, near=0.14, far=0.3))
 
 
 def for_others(poses: list[Wanted]) -> list[Wanted]:
-    """Two held poses of each class: a straight limb and a chain."""
-    return [pose for pose in poses if pose.number in (2, 8)]
+    """A held pose of each class, of a straight limb."""
+    return [pose for pose in poses if pose.number == 2]
 
 
 def for_fine(poses: list[Wanted]) -> list[Wanted]:

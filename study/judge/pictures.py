@@ -54,30 +54,32 @@ def draw_skin(axes: Axes, points: Array, triangles: NDArray[np.int64], camera: A
     axes.axis("off")
 
 
-def row_of_limbs(axes: list[Axes], pose: Pose, elastic: Array, profile: str) -> None:
+def row_of_limbs(axes: list[Axes], pose: Pose, elastic: Array) -> None:
+    """With the first of the limb's weights."""
     camera, limb = view(pose), pose.limb
+    weights = next(iter(limb.weights.values()))
     draw_skin(axes[0], elastic, limb.triangles, camera, np.tile(FLESH_COLOUR, (len(elastic), 1)))
     axes[0].set_title(f"elastic\n{pose.name}", fontsize=8)
     for axis, method in zip(axes[1:], SHOWN, strict=True):
-        points = METHODS[method](pose, limb.weights[profile])
+        points = METHODS[method](pose, weights)
         distance = np.linalg.norm(points - elastic, axis=1) / limb.radius
         draw_skin(axis, points, limb.triangles, camera, COLOURS(FAR(distance))[:, :3])
         axis.set_title(f"{method}\n{distance.mean():.2f} R, most {distance.max():.2f} R", fontsize=8)
 
 
-def draw(rows: list[tuple[Pose, Array]], profile: str, file: Path) -> Path:
+def draw(rows: list[tuple[Pose, Array]], file: Path, dpi: int = 110) -> Path:
     figure, axes = plt.subplots(len(rows), len(SHOWN) + 1, figsize=(11, 2.6 * len(rows)), squeeze=False)
     for line, (pose, elastic) in zip(axes, rows, strict=True):
-        row_of_limbs(list(line), pose, elastic, profile)
+        row_of_limbs(list(line), pose, elastic)
     bar = figure.colorbar(matplotlib.cm.ScalarMappable(FAR, COLOURS), ax=axes, shrink=0.5, fraction=0.02)
     bar.set_label("distance to the elastic limb, in radii", fontsize=8)
     file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, dpi=110, bbox_inches="tight")
+    figure.savefig(file, dpi=dpi, bbox_inches="tight")
     plt.close(figure)
     return file
 
 
-def pages(rows: list[tuple[Pose, Array]], profile: str, folder: Path, name: str, most: int = 6) -> Iterator[Path]:
+def pages(rows: list[tuple[Pose, Array]], folder: Path, name: str, most: int = 6) -> Iterator[Path]:
     """Every pose, a few on each picture."""
     for start in range(0, len(rows), most):
-        yield draw(rows[start : start + most], profile, folder / f"{name}_{start // most + 1}.png")
+        yield draw(rows[start : start + most], folder / f"{name}_{start // most + 1}.png")
