@@ -51,8 +51,8 @@ LIMITS = """## Limits
 - Homogeneous flesh: no muscles, no kneecap or elbow to hold the outside out, no gravity.
 - How near to the joint the bones hold the flesh is a choice (*Other judges*): it decides how far a twist spreads.
 - The rest of a scaled limb is grown flesh; nobody knows how an animator's squash would grow.
-- On the body one pose of a class, mostly: the classes' numbers there are anecdotes. The elbow bent with scale that stops
-  at its joint is not nearer by Flesh vertex by vertex, only in shape.
+- On the body one pose of a class, mostly: the classes' numbers there are anecdotes. The elbow bent with scale that
+  stops at its joint is not nearer by Flesh vertex by vertex, only in shape.
 - The slide's amount was fitted to this judge. Held poses are of the same family of limbs: they show that it was not
   fitted to single poses, not that real limbs have it.
 """
@@ -67,8 +67,8 @@ Preserve Volume. Means of differences from the elastic limb: *volume* in % of th
 FINER = """## A finer mesh
 
 The rms distance in R with the mesh of these tables, and with a finer one (24 elements around instead of 16, 4 layers
-instead of 3, slices 0.14 R apart instead of 0.2 R). The core is held from the first slice beyond the margin, at 0.80 R and
-0.86 R: a part of the difference is that.
+instead of 3, slices 0.14 R apart instead of 0.2 R). The core is held from the first slice beyond the margin, at 0.80 R
+and 0.86 R: a part of the difference is that.
 """
 
 BODY = """## The body
