@@ -74,7 +74,7 @@ and 0.86 R: a part of the difference is that.
 BODY = """## The body
 
 An elbow and a knee of the generated character, of tetrahedra of second order, with its automatic weights. All poses are
-held. Weights of other joints went to the nearest of the chain.
+held. Weights of other joints went to the nearest of the chain. An empty cell: no pose of that class.
 """
 
 
@@ -208,7 +208,9 @@ def page(numbers: dict[str, object], main: list[Found], others: Rows, fine: list
             parts.append(f"*{name}*:\n\n" + by_class(found, "automatic"))
             parts.append(f"*{name}*, the distance to the elastic surface, wherever on it:\n")
             parts.append(by_class(found, "automatic", "shape"))
-    parts.append("## Other judges\n\nOne held pose of each class, of a straight limb; each judge changes one thing.\n")
+    parts.append(
+        "## Other judges\n\nOne held pose of each class, of a straight limb; each judge changes one thing. An\nempty cell: no equilibrium was found.\n"
+    )
     picked = [f for f in main if f.wanted.number in {g.wanted.number for found in others.values() for g in found}]
     parts.append(other_judges({"as above": picked, **others}, profile, ("linear", "two-phase before", FLESH)))
     parts.append("## Before or after\n\nHeld poses with inherited scale, as ratios to Preserve Volume.\n")
