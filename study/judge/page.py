@@ -64,6 +64,11 @@ Preserve Volume. Means of differences from the elastic limb: *volume* in % of th
 *bulge* how far the outer side of a bend stands out, *twist's spread* from a tenth to nine tenths of the twist.
 """
 
+OTHER_JUDGES = """## Other judges
+
+One held pose of each class, of a straight limb; each judge changes one thing. An empty cell: no equilibrium was found.
+"""
+
 FINER = """## A finer mesh
 
 The rms distance in R with the mesh of these tables, and with a finer one (24 elements around instead of 16, 4 layers
@@ -208,9 +213,7 @@ def page(numbers: dict[str, object], main: list[Found], others: Rows, fine: list
             parts.append(f"*{name}*:\n\n" + by_class(found, "automatic"))
             parts.append(f"*{name}*, the distance to the elastic surface, wherever on it:\n")
             parts.append(by_class(found, "automatic", "shape"))
-    parts.append(
-        "## Other judges\n\nOne held pose of each class, of a straight limb; each judge changes one thing. An\nempty cell: no equilibrium was found.\n"
-    )
+    parts.append(OTHER_JUDGES)
     picked = [f for f in main if f.wanted.number in {g.wanted.number for found in others.values() for g in found}]
     parts.append(other_judges({"as above": picked, **others}, profile, ("linear", "two-phase before", FLESH)))
     parts.append("## Before or after\n\nHeld poses with inherited scale, as ratios to Preserve Volume.\n")
