@@ -5,7 +5,7 @@
 export PYTHON
 SETUP := tools/setup.sh
 
-.PHONY: help demo test test-core test-numeric test-blender sanitize fuzz soak bench bench-blender lint test-gui docs system-packages clean
+.PHONY: help demo study test test-core test-numeric test-study test-blender sanitize fuzz soak bench bench-blender lint test-gui docs system-packages clean
 .PHONY: extension wheels keep-file test-python test-wheel test-extension test-foreign
 
 help:           ## this list
@@ -15,9 +15,13 @@ help:           ## this list
 demo:           ## render the comparison and the animation into build/demo/
 	@python="$$($(SETUP) package)" && "$$python" tools/limit.py 900 "$$python" demo/run.py
 
-test:           ## all tests: the core's own, the numeric ones, then those in Blender
+study:          ## judge skins by elastic limbs: docs/results/physical_judge.md, pictures in build/study/; an hour, once
+	@python="$$($(SETUP) package study)" && "$$python" tools/limit.py 14400 "$$python" study/physical.py
+
+test:           ## all tests: the core's own, the numeric ones, the study's, then those in Blender
 	@$(MAKE) --no-print-directory test-core
 	@$(MAKE) --no-print-directory test-numeric
+	@$(MAKE) --no-print-directory test-study
 	@$(MAKE) --no-print-directory test-blender
 
 test-core:      ## the tests of the C core alone; needs no Python
@@ -35,11 +39,14 @@ soak:           ## random edits of a Rigify character in Blender: SOAK_STEPS=100
 
 # -P: import the package that was built, not its sources in this folder
 test-numeric:   ## the tests that need no Blender
-	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1500 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py
 	@python="$$($(SETUP) package)" && "$$python" -P fuzz/binding.py --replay fuzz/corpus/binding.txt
 
+test-study:     ## the elastic judge against known solutions, and the laws of Flesh
+	@python="$$($(SETUP) package study)" && "$$python" tools/limit.py 600 "$$python" -P -m pytest tests/study
+
 test-blender:   ## the tests in real Blender, without a window
-	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1200 "$$python" tools/pytest_blender.py tests/blender
+	@python="$$($(SETUP) package test)" && "$$python" tools/limit.py 1800 "$$python" tools/pytest_blender.py tests/blender
 
 test-gui:       ## checks in a real Blender window, its pictures in build/gui/; needs root. FIGURES=1: for the manual too
 	@$(MAKE) --no-print-directory extension
@@ -79,7 +86,7 @@ test-wheel:     ## the numeric tests with this system's wheel of build/wheels
 	@python="$$(tools/venv.sh wheel "3.13 3.11" -r requirements/test.txt -r requirements/wheel.txt)" && \
 	"$$python" -m pip --disable-pip-version-check install -q --no-index --no-deps --force-reinstall \
 		--find-links build/wheels two-phase-skinning && \
-	"$$python" tools/limit.py 900 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py \
+	"$$python" tools/limit.py 1500 "$$python" -P -m pytest tests/numeric tests/usd tests/test_readme.py \
 		--ignore tests/numeric/test_instructions.py  # it counts those of one compiler
 
 # the wheels' compiler and options, on systems that are not this one

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Make (or bring up to date) build/venv-3.13 or build/venv-3.11 and print the path of its python.
 #
-#   tools/setup.sh [blender] [package] [test] [lint]
+#   tools/setup.sh [blender] [package] [test] [study] [lint]
 #     blender   Blender as a module
 #     package   that, and this package built from source
 #     test      what the tests need
+#     study     what the physical judge needs
 #     lint      what `make lint` needs
 #   tools/setup.sh --find 3.13     only print a Python of that version, or fail
 #
@@ -154,8 +155,9 @@ for part in "$@"; do
             step package "$(package_sources)" "Building two_phase_skinning from source" build_package
             ;;
         test) install test "Installing what the tests need" ;;
+        study) install study "Installing what the physical judge needs" ;;
         lint) install lint "Installing ruff, mypy and clang-format" ;;
-        *) fail "tools/setup.sh: unknown part \"$part\"; expected blender, package, test or lint" ;;
+        *) fail "tools/setup.sh: unknown part \"$part\"; expected blender, package, test, study or lint" ;;
     esac
 done
 printf '%s\n' "$PWD/$bin/python"
