@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from two_phase_skinning._skeleton import Inherited
+from two_phase_skinning._options import AnyInherited
 from two_phase_skinning.usd._clips import clip_folder, remove_clips
 from two_phase_skinning.usd._errors import SceneError, refusals
 from two_phase_skinning.usd._farm import bake_on_workers
@@ -28,7 +28,7 @@ def bake(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     method: BakeMethod = "two_phase",
-    inherited: Inherited = "after",
+    inherited: AnyInherited = "after",
     frames: Iterable[float] | None = None,
     prims: Sequence[str] = (),
     normals: BakeNormals = "deformed",

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from two_phase_skinning._skeleton import Inherited
-from two_phase_skinning._skin import Method
+from two_phase_skinning._options import AnyInherited, AnyMethod
 from two_phase_skinning.usd._arrays import Points
 from two_phase_skinning.usd._errors import SceneError
 from two_phase_skinning.usd._skin import SceneSkin
@@ -28,7 +27,7 @@ class Options:
     """The arguments of bake that say how each prim is skinned."""
 
     method: BakeMethod = "two_phase"
-    inherited: Inherited = "after"
+    inherited: AnyInherited = "after"
     normals: BakeNormals = "deformed"
     threads: int = 0
     compare: BakeMethod | None = None
@@ -44,11 +43,11 @@ class Options:
         if self.normals == "usdskel" and self.method == "two_phase":
             raise SceneError('normals: "usdskel" with method "two_phase"; expected linear, dual_quaternion or scene')
 
-    def method_of(self, skin: SceneSkin) -> Method:
+    def method_of(self, skin: SceneSkin) -> AnyMethod:
         """What the prim is skinned by; "scene" is what the scene says of it."""
         return skin.method if self.method == "scene" else self.method
 
-    def compared_of(self, skin: SceneSkin) -> Method | None:
+    def compared_of(self, skin: SceneSkin) -> AnyMethod | None:
         """What the prim is compared with."""
         return skin.method if self.compare == "scene" else self.compare
 

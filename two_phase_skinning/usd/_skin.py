@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from pxr import Usd, UsdGeom, UsdSkel
 
 from two_phase_skinning import Skin, skinning_matrices
-from two_phase_skinning._skeleton import Inherited
-from two_phase_skinning._skin import Method
+from two_phase_skinning._options import AnyInherited, AnyMethod
 from two_phase_skinning.usd._arrays import Points, inverse, matrix, moved, moved_normals, time_code, usd_matrix, vectors
 from two_phase_skinning.usd._errors import SceneError, errors_at
 from two_phase_skinning.usd._influences import Influences, check_binding, influences, joint_order
@@ -18,7 +17,7 @@ from two_phase_skinning.usd._normals import Normals, usdskel_normals
 from two_phase_skinning.usd._shapes import Shapes
 from two_phase_skinning.usd._skeleton import SceneSkeleton
 
-TOKENS: dict[Method, str] = {
+TOKENS: dict[AnyMethod, str] = {
     "linear": UsdSkel.Tokens.classicLinear,
     "dual_quaternion": UsdSkel.Tokens.dualQuaternion,
 }
@@ -83,7 +82,7 @@ class SceneSkin:
         return bool(self.shapes and self.shapes.have_normals and self.normals and not self.normals.by_corner)
 
     @property
-    def method(self) -> Method:
+    def method(self) -> AnyMethod:
         """What the scene asks for by skel:skinningMethod: "linear" or "dual_quaternion"."""
         asked = self.query.GetSkinningMethod()
         return "dual_quaternion" if asked == UsdSkel.Tokens.dualQuaternion else "linear"
@@ -166,8 +165,8 @@ class SceneSkin:
     def deform(
         self,
         time: float | None = None,
-        method: Method | None = None,
-        inherited: Inherited = "after",
+        method: AnyMethod | None = None,
+        inherited: AnyInherited = "after",
         threads: int = 0,
     ) -> Points:
         """The points at a time: (V, 3) float32, in the prim's space.
@@ -185,11 +184,11 @@ class SceneSkin:
         if points is not None and len(points) != len(skin):
             raise SceneError.at(self.prim, f"{len(points)} points at time {time}; expected {len(skin)}, as are bound")
         with errors_at(self.prim):
-            deformed = skin.deform(world, method or self.method, inherited, points, threads=threads)
+            deformed = skin.deform(world, method or self.method, inherited, points=points, threads=threads)
         return moved(deformed, self.to_prim(time))
 
     def transform(
-        self, time: float | None = None, method: Method | None = None, inherited: Inherited = "after"
+        self, time: float | None = None, method: AnyMethod | None = None, inherited: AnyInherited = "after"
     ) -> NDArray[np.float64]:
         """The new local transform of a rigid prim: (4, 4) float64, from its own space to its parent's.
 
@@ -206,7 +205,7 @@ class SceneSkin:
             moved_to *= inverse(self._xforms.GetParentToWorldTransform(self.prim))
         return matrix(moved_to)
 
-    def _whole(self, time: float | None, method: Method, inherited: Inherited) -> NDArray[np.float64]:
+    def _whole(self, time: float | None, method: AnyMethod, inherited: AnyInherited) -> NDArray[np.float64]:
         """(4, 4), in skel space. On one joint all methods are linear; linear ones are blended in float64."""
         world = self.skeleton.pose(time)
         joints, weights = (part[0] for part in self.influences(time))
@@ -223,8 +222,8 @@ class SceneSkin:
     def deform_normals(
         self,
         time: float | None = None,
-        method: Method | None = None,
-        inherited: Inherited = "after",
+        method: AnyMethod | None = None,
+        inherited: AnyInherited = "after",
         threads: int = 0,
         rule: NormalRule = "deformed",
     ) -> Points:
@@ -259,7 +258,7 @@ class SceneSkin:
             rest = self.shapes.add_to_normals(rest, self.skeleton.shape_weights(time))
         return rest, points, vertices
 
-    def _token(self, method: Method) -> str:
+    def _token(self, method: AnyMethod) -> str:
         if method not in TOKENS:
             words = f'rule: "usdskel" with method "{method}"; expected "linear" or "dual_quaternion", which UsdSkel has'
             raise SceneError.at(self.prim, words)
