@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from two_phase_skinning.usd._skin import SceneSkin
 
 MOST_FRAMES = 50
 CHUNKS_EACH_THREAD = 4
+SECONDS_TO_STOP = 10
 SECONDS_TO_CONNECT = 30
 
 
@@ -127,6 +129,19 @@ def _gather(
             progress(count, frames)
     except KilledWorker as error:
         raise SceneError(f"scheduler: workers die again and again at the same frames ({error})") from None
-    finally:
+    except BaseException:
         client.cancel(futures)
+        _wait_for_running(client)
+        raise
     return done
+
+
+def _wait_for_running(client: Any) -> None:
+    """Until the workers are through with what they had begun, which nobody can stop: they write where we clean up."""
+    end = time.monotonic() + SECONDS_TO_STOP
+    while time.monotonic() < end and any(client.run(_running, on_error="ignore").values()):
+        time.sleep(0.05)
+
+
+def _running(dask_worker: Any) -> int:
+    return len(dask_worker.state.executing)
