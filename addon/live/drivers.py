@@ -55,7 +55,9 @@ def count(obj):
 
 
 def has(obj, path):
-    return _find(obj, path) is not None
+    """Whether there is a driver of that path, and Blender has not found it invalid: it does not try such ones again."""
+    curve = _find(obj, path)
+    return curve is not None and curve.driver.is_valid
 
 
 def remove_orphans(obj, all_of_ours=False):

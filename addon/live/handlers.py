@@ -3,14 +3,16 @@
 
 - `depsgraph_update_post`: finds new skins and gives them their drivers and attributes, writes the layers of meshes in
   Edit Mode, shows in the modifiers' panels what is wrong, and removes what removed skins left.
-- `frame_change_post`: the same for what a script changed before a new frame, which comes without an update.
+- `frame_change_pre`, `render_init`: the same for what a script changed just before, which comes without an update.
+- `frame_change_post`: the same for what the evaluation of the frame found to be missing; the layers of Edit Mode.
 - `load_post`, `undo_post`, `redo_post`: the data are others; files of older versions are brought up to date.
-- `depsgraph_update_pre`, `frame_change_pre`, `render_init`: once after the extension was enabled, to find the skins of
-  the file that is open.
+- `depsgraph_update_pre` and these: once after the extension was enabled, to find the skins of the file that is open.
 - `save_pre`: writes the pose that is shown into the file, for where the extension is not there.
 
 No skin needs any of them to be evaluated, in whatever depsgraph.
 """
+
+import threading
 
 import bpy
 from bpy.app.handlers import persistent
@@ -54,6 +56,12 @@ def _doubt(armature):
 
 
 @persistent
+def _before_frame(*_):
+    if threading.current_thread() is threading.main_thread() and not upkeep.none():
+        upkeep.look_at_lacking()
+
+
+@persistent
 def _on_frame_changed(_scene, depsgraph):
     if not upkeep.none() and depsgraph.mode != "RENDER":
         upkeep.look_at_lacking()
@@ -91,7 +99,7 @@ def _on_saving(*_):
 def _take_up():
     """Find the skins of the file that is open; also a timer that runs once."""
     if not upkeep.none():
-        upkeep.search(anew=True)  # Blender has found that the drivers read what was not there
+        upkeep.search(upkeep.prepare_anew)  # Blender has found that the drivers read what was not there
         upkeep.evaluate_all()
 
 
@@ -112,7 +120,9 @@ def _forget_first():
 _FIRST = ("depsgraph_update_pre", "frame_change_pre", "render_init")
 _HANDLERS = {
     "depsgraph_update_post": _on_updated,
+    "frame_change_pre": _before_frame,
     "frame_change_post": _on_frame_changed,
+    "render_init": _before_frame,
     "load_post": _on_loaded,
     "undo_post": _on_replaced,
     "redo_post": _on_replaced,

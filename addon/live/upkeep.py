@@ -48,8 +48,11 @@ def forget_file():
     _State.users, _State.meshes, _State.swept = {}, set(), False
 
 
-def search(anew=False):
-    """Find all skins in the file and prepare them; forget those that were removed. anew: make all drivers anew."""
+def search(prepare_one=None):
+    """Find all skins in the file and prepare them; forget those that were removed.
+
+    prepare_one: what to do with each object that has skins, `prepare` if nothing is said.
+    """
     schema.forget_all()
     node_group.bring_up_to_date()
     found = set()
@@ -64,7 +67,7 @@ def search(anew=False):
         del registry.skins[key]
     registry.forget_slots()
     for obj in {skin.object for skin in registry.skins.values()}:
-        prepare(obj, anew)
+        (prepare_one or prepare)(obj)
     _sweep()
 
 
@@ -95,13 +98,19 @@ def look_at_groups(obj):
 def look_at_lacking():
     """The same for all skins whose last evaluation found that they lack something, and those that have no driver."""
     for skin in registry.living():
-        if _lacks(skin, skin.object):
+        mesh = skin.object.data
+        if _lacks(skin, skin.object) or _State.users.get(mesh.session_uid) != mesh.users:
             prepare(skin.object)
 
 
 def _lacks(skin, obj):
     """Whether attributes or drivers are missing, or somebody drives something else than before."""
     return skin.lacks or drivers.count(obj) != skin.drivers or bool(skin.path and not drivers.has(obj, skin.path))
+
+
+def prepare_anew(obj):
+    """Make the drivers of an object anew, even where they are what they must be."""
+    prepare(obj, anew=True)
 
 
 def prepare(obj, anew=False):
@@ -268,7 +277,7 @@ def refresh(context, anew=False):
         forget_file()
     _State.groups_counted = -1
     if not none():
-        search()
+        search(look_at)
         if anew:
             evaluate_all()
         context.view_layer.update()

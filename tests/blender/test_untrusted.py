@@ -160,6 +160,8 @@ bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 bpy.context.scene.frame_set(3)
 keep("before")
 assert addon_utils.enable(scene.EXTENSION) is not None
+bpy.context.view_layer.update()
+keep("enabled")
 for frame in (16, 9):
     bpy.context.scene.frame_set(frame)
     keep(str(frame))
@@ -168,7 +170,7 @@ for frame in (16, 9):
     assert not any("Traceback" in line for line in lines), "\n".join(lines)
     tube = bpy.data.objects["Tube"]
     off = {}
-    for name, frame in (("before", SAVED_AT), ("16", 16), ("9", 9)):
+    for name, frame in (("before", SAVED_AT), ("enabled", 3), ("16", 16), ("9", 9)):
         off[name] = scene.distance(np.load(f"{kept}{name}.npy"), expected[frame]) / scene.size(tube)
     assert all(each <= 1e-5 for each in off.values()), off
 
