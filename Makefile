@@ -66,7 +66,7 @@ bench-blender:  ## measure a frame in Blender beside the Armature modifier and w
 		"$$python" tools/limit.py 1800 "$$python" bench/blender_frame.py --page
 
 lint:           ## ruff, mypy and clang-format: look, change nothing
-	@python="$$($(SETUP) lint)" && tools/lint.sh "$$python"
+	@python="$$($(SETUP) test lint)" && tools/lint.sh "$$python"
 
 # for this one job a Python of its own: what it brings must not meet what Blender needs
 PACKAGING = tools/venv.sh package "3.13 3.11" -r requirements/package.txt
