@@ -46,7 +46,7 @@ class Evaluation:
     @property
     def is_prepared(self):
         """Whether the mesh has any attribute to write to."""
-        return self._name in self.mesh.attributes
+        return schema.is_identity(self.settings.identity) and self._name in self.mesh.attributes
 
     @cached_property
     def mesh_data(self):

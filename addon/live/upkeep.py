@@ -4,7 +4,6 @@ evaluated by, and remove what old ones left. All of it runs on the main thread.
 """
 
 import contextlib
-import re
 import uuid
 
 import bpy
@@ -16,8 +15,6 @@ from ..modifier import node_group, schema, stack
 from ..write import attributes
 from . import drivers, getters
 from .registry import registry
-
-_IDENTITY = re.compile("[0-9a-f]{8}")
 
 
 class _State:
@@ -183,7 +180,7 @@ def _identify(skin, modifier, mesh):
     was written by hand is none: it need not fit into an attribute's name."""
     identity = inputs.read(modifier, schema.IDENTITY)
     others = {other.identity for other in registry.on(mesh) if other is not skin}
-    if not _IDENTITY.fullmatch(identity) or identity in others:
+    if not schema.is_identity(identity) or identity in others:
         identity = uuid.uuid4().hex[:8]
         inputs.write_own(modifier, schema.IDENTITY, identity)
     skin.identity = identity

@@ -2,6 +2,7 @@
 """What a Two-Phase Skin's modifier is made of: its inputs, their choices, and what tells it from others."""
 
 import enum
+import re
 
 from bpy.app.translations import pgettext_rpt as rpt_
 
@@ -49,6 +50,7 @@ TIPS = {  # what the items of the menus do
     "After Phase 2": "After rotation and translation, before inherited scale acts",
     "By Stage": "Where the Stage slider says, from rest to final",
 }
+_IDENTITY = re.compile("[0-9a-f]{8}")
 PREFIX = ".two_phase_skin."  # of our attributes' names; the identity follows. The dot hides them in lists
 COLUMNS = (".x", ".y", ".z", ".t")  # what the names of the four attributes of a per vertex matrix end in
 
@@ -203,6 +205,11 @@ def sockets(tree):
 
 def input_items(tree):
     return [item for item in tree.interface.items_tree if item.item_type == "SOCKET" and item.in_out == "INPUT"]
+
+
+def is_identity(text):
+    """Whether an Identity is one of ours; what was written by hand need not fit into an attribute's name."""
+    return _IDENTITY.fullmatch(text) is not None
 
 
 def attribute_names(name):
