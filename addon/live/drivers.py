@@ -9,8 +9,8 @@ Where several objects have one mesh, none may write to it while another one's mo
 waits for the dimensions of the object before it, and with that for its modifiers.
 
 An input that the evaluation reads and that somebody else drives has a mirror: a custom property of the object with a
-copy of that driver. Blender knows no order between two drivers of one object's modifiers, but evaluates the drivers of
-custom properties first.
+copy of that driver. Blender knows no order between two drivers of one object's modifiers, but a driver that reads a
+custom property waits for that property's driver.
 """
 
 from typing import NamedTuple
@@ -39,13 +39,14 @@ def wire(obj, modifier, skin, before):
 
     before: the objects whose modifiers must be through with the mesh.
     """
+    changed, mirrors = _mirror(obj, modifier)
     waits, skin.ordered = _order(obj, modifier)
+    waits += [_Variable("OBJECT", obj, path) for path in mirrors]
     turns = [_Variable("OBJECT", other, "dimensions[0]") for other in before]
     getter = _Variable("OBJECT", obj, getters.slot_property(inputs.slot_of(modifier)))
     wanted = [*turns, *waits, _Variable("MESH", obj.data, getters.MESH), getter]
     skin.path = inputs.data_path(modifier, schema.TICK)
-    changed = _drive(obj, skin.path, wanted)
-    changed |= _mirror(obj, modifier)
+    changed |= _drive(obj, skin.path, wanted)
     skin.lacks = False
     return changed
 
@@ -181,12 +182,15 @@ def _remove(owner, path):
 
 
 def _mirror(obj, modifier):
-    """Give each input that somebody drives its mirror, and no other; whether anything was changed."""
-    changed = False
+    """Give each input that somebody drives its mirror, and no other; whether anything was changed, and the mirrors'
+    data paths."""
+    changed, paths = False, []
     for name in inputs.names_read(modifier):
         key = inputs.mirror_name(modifier, name)
         path = f'["{key}"]'
         source, copy = _find(obj, inputs.data_path(modifier, name)), _find(obj, path)
+        if source is not None:
+            paths.append(path)
         if (source and _content(source)) == (copy and _content(copy)):
             continue
         changed = True
@@ -197,7 +201,7 @@ def _mirror(obj, modifier):
         else:
             obj[key] = 0.0
             obj.animation_data.drivers.from_existing(src_driver=source).data_path = path
-    return changed
+    return changed, paths
 
 
 def _content(curve):

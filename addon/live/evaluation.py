@@ -97,7 +97,7 @@ class Evaluation:
         ]
 
     def _was_looked_at(self):
-        vectors = next(self._all_vectors(), None)
+        vectors = self._memory(self._name)
         return vectors is not None and attributes.is_marked(vectors, attributes.LOOKED_AT)
 
     def _all_vectors(self):

@@ -2,7 +2,8 @@
 """Blender's handlers, for what the evaluation of skins cannot do: it must not change the file.
 
 - `depsgraph_update_post`: finds new skins and gives them their drivers and attributes, writes the layers of meshes in
-  Edit Mode, shows in the modifiers' panels what is wrong, and removes what removed skins left.
+  Edit Mode, notes that bones are edited, shows in the modifiers' panels what is wrong, and removes what removed skins
+  left.
 - `frame_change_pre`, `render_init`: the same for what a script changed just before, which comes without an update.
 - `frame_change_post`: the same for what the evaluation of the frame found to be missing; the layers of Edit Mode.
 - `load_post`, `undo_post`, `redo_post`: the data are others; files of older versions are brought up to date.
@@ -39,7 +40,7 @@ def _on_updated(_scene, depsgraph):
                 upkeep.look_at(original)
         elif kind == "NODETREE" and schema.version_of(original):
             schema.forget(original)
-        elif kind == "ARMATURE" and (update.is_updated_transform or update.is_updated_shading):
+        elif kind == "ARMATURE" and original.is_editmode:
             _doubt(original)
     upkeep.remove_unused()
     edit_mode.follow(depsgraph)
@@ -49,7 +50,7 @@ def _on_updated(_scene, depsgraph):
 
 
 def _doubt(armature):
-    """Bones may have got other names or parents: leaving Edit Mode comes with more flags than a pose does."""
+    """Bones may get other names or parents, and no visible skin may be evaluated meanwhile."""
     for obj in bpy.data.objects:
         if obj.data == armature:
             registry.caches.rigs.doubt(obj.session_uid)

@@ -149,8 +149,11 @@ class Skin:
         """What the attribute holds then, for the viewport and for renders, and what is wrong in the viewport."""
         nothing = (Mode.NOTHING, Mode.NOTHING)
         problem = _unusable(now)
-        if problem or now.armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
+        if problem:
             return nothing, problem
+        if now.armature.data.is_editmode:  # Blender shows the rest shape while bones are edited
+            now.doubt_bones()
+            return nothing, None
         self._armature = now.armature.original.session_uid
         self._bind(now)
         ways = [stack.above(now.obj, now.modifier, now.keys, render, now.settings.multi) for render in (False, True)]
@@ -284,14 +287,14 @@ class Skin:
 
     def _deform(self, target, mode, pose, settings, points, blend):
         if mode is Mode.MATRICES:
-            rest = np.broadcast_to(np.eye(3, 4, dtype=np.float32), (len(points), 3, 4))
-            target.set_matrices(stages.mixed(partial(self._skin.matrices, **pose), settings, rest, blend))
+            compute, shape = partial(self._skin.matrices, **pose), (len(points), 3, 4)
+            rest = partial(np.broadcast_to, np.eye(3, 4, dtype=np.float32), shape)
+            target.set_matrices(stages.mixed(compute, settings, rest, blend))
             return
         moved = None if points is self._bound_points else points
         offsets = mode is Mode.OFFSETS
         compute = partial(self._skin.deform, points=moved, offsets=offsets, **pose)
-        rest = np.broadcast_to(np.float32(0), points.shape) if offsets else points
-        stages.mixed(compute, settings, rest, blend, out=target.vectors)
+        stages.mixed(compute, settings, lambda: np.zeros_like(points) if offsets else points, blend, out=target.vectors)
 
     def _not_finite(self, world):
         joint = int(np.argmin(np.isfinite(world).all(axis=(1, 2))))

@@ -49,9 +49,8 @@ def take(modifier, driven):
     sockets = schema.sockets(modifier.node_group)
 
     def value(name):
-        found = driven.get(name)
-        identifier, kind = sockets.get(name, ("", schema.kind_of(name)))
-        return inputs.as_value(name, kind, read(identifier) if found is None else found)
+        identifier, kind = sockets.get(name) or ("", schema.kind_of(name))
+        return inputs.as_value(name, kind, driven[name] if name in driven else read(identifier))
 
     method = _METHODS[value(schema.METHOD)]
     stage = _SHOWN[value(schema.SHOW)]

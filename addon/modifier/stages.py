@@ -12,8 +12,8 @@ _ALL_STEPS = ("rest", 1, 2, "final")
 def mixed(compute, settings, rest, blend, out=None):
     """The deformation as the settings show it.
 
-    compute: Skin.deform or Skin.matrices, complete but for phase, blend and out; settings: a Snapshot; rest: what it
-    would give at rest; blend: from linear to the method, one number or one for each vertex.
+    compute: Skin.deform or Skin.matrices, complete but for phase, blend and out; settings: a Snapshot; rest: gives what
+    it would give at rest; blend: from linear to the method, one number or one for each vertex.
     """
     steps = _STEPS.get(settings.method, _ALL_STEPS)
     place = settings.stage / FINAL * (len(steps) - 1)
@@ -32,8 +32,8 @@ def _at_step(compute, step, rest, blend, out):
     if step != "rest":
         return compute(phase=step, out=out)
     if out is None:
-        return rest
-    np.copyto(out, rest)
+        return rest()
+    np.copyto(out, rest())
     return out
 
 

@@ -56,7 +56,9 @@ class RigCache:
 
     def with_envelopes(self, uid):
         """From now on look at the envelopes of this armature object's bones as well."""
-        self._enveloped.add(uid)
+        if uid not in self._enveloped:
+            self._enveloped.add(uid)
+            self._doubted.add(uid)
 
     def get(self, armature):
         """The bones of an evaluated armature object."""

@@ -42,9 +42,8 @@ def memory(mesh, name):
     attribute = mesh.attributes.get(name)
     if attribute is None or attribute.data_type != "FLOAT_VECTOR":
         return None
-    data = attribute.data
-    count = len(data)
-    if count == 0 or count != len(mesh.vertices):
+    data, count = attribute.data, len(mesh.vertices)
+    if count == 0 or len(data) != count:
         return None
     first, last = data[0].as_pointer(), data[count - 1].as_pointer()
     if last - first != (count - 1) * SIZE:

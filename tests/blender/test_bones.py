@@ -189,6 +189,35 @@ def test_inheriting_scale_is_overridden_for_each_bone():
     assert_follows(tube)
 
 
+def assert_sees_other_parents(hidden):
+    tube, rig = scene.tube()
+    skin = scene.add_skin(tube)
+    scene.bend(rig)
+    rig.pose.bones["bone1"].scale = (1, 1.5, 1)
+    before = scene.points(tube)
+    skin.show_viewport = skin.show_render = not hidden
+    scene.activate(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    bones["bone3"].use_connect = False
+    bones["bone3"].parent = bones["bone0"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    skin.show_viewport = skin.show_render = True
+    found = scene.points(tube)
+    scene.assert_differ(found, before, tube, 1e-3)
+    tube.modifiers.remove(skin)
+    scene.add_skin(tube)
+    scene.assert_same(found, scene.points(tube), tube)
+
+
+def test_other_parents():
+    assert_sees_other_parents(hidden=False)
+
+
+def test_other_parents_while_the_skin_is_hidden():
+    assert_sees_other_parents(hidden=True)
+
+
 def test_bone_flags_do_not_matter():
     tube, rig = scene.tube()
     scene.add_skin(tube, method="LINEAR")
