@@ -5,8 +5,9 @@ BMesh after an evaluation, and Blender evaluates once more."""
 import bpy
 
 from .. import inputs
-from ..modifier import schema, snapshot
+from ..modifier import schema
 from ..write import edit_mode
+from . import settled
 from .evaluation import EditModeEvaluation
 from .registry import registry
 
@@ -32,14 +33,14 @@ def _follow(skin, obj, modifier, evaluated, updates):
     """The value of the skin's Tick input, and whether the layers were written."""
     mesh = obj.data
     count = edit_mode.vertex_count(mesh)
-    settings = snapshot.take(modifier, inputs.mirrored(evaluated, modifier))
-    if settings.multi or count > edit_mode.LIMIT or not (modifier.show_in_editmode and modifier.show_viewport):
+    standing = settled.look(evaluated, modifier, mesh)
+    if standing.settings.multi or count > edit_mode.LIMIT or not (modifier.show_in_editmode and modifier.show_viewport):
         return schema.AT_REST, False
     update = updates.get(mesh.session_uid)
     changed = update is not None and (update.is_updated_transform or update.is_updated_shading)
     if changed or not skin.edited or count != len(mesh.vertices):
         obj.update_from_editmode()  # where its vertices or weights are others than before
-    now = EditModeEvaluation(evaluated, modifier, mesh, settings, registry.caches)
+    now = EditModeEvaluation(evaluated, modifier, mesh, standing, registry.caches)
     now.changed = changed or not skin.edited
     skin.edited = True
     tick = skin.evaluate(now)

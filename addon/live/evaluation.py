@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 
 from .. import inputs
-from ..modifier import schema
+from ..modifier import schema, stack
 from ..modifier.schema import Mode
 from ..read import rig
 from ..read.influences import Bind
@@ -27,26 +27,32 @@ class Caches:
 class Evaluation:
     """What a skin is made of at one evaluation; all of it is evaluated data, and is to be forgotten with this object.
 
-    mesh: as it is before its object's modifiers. settings: a Snapshot of the skin's inputs.
+    mesh: as it is before its object's modifiers. standing: what the modifiers say of the skin.
     """
 
     edited = False
 
-    def __init__(self, obj, modifier, mesh, settings, caches):
+    def __init__(self, obj, modifier, mesh, standing, caches):
         self.obj = obj
         self.modifier = modifier
         self.mesh = mesh
-        self.settings = settings
-        self.armature = settings.armature
+        self.standing = standing
+        self.settings = standing.settings
+        self.armature = self.settings.armature
         self.keys = mesh.shape_keys
         self._caches = caches
-        self._name = schema.PREFIX + settings.identity
+        self._name = schema.PREFIX + self.settings.identity
         self._arrays = {}  # name of an attribute -> what `attributes.memory` gave
 
     @property
     def is_prepared(self):
         """Whether the mesh has any attribute to write to."""
         return schema.is_identity(self.settings.identity) and self._name in self.mesh.attributes
+
+    @cached_property
+    def ways(self):
+        """How the points reach the skin, in the viewport and in renders."""
+        return self.standing.above or (stack.first(self.obj, self.keys),) * 2
 
     @cached_property
     def mesh_data(self):
@@ -148,8 +154,8 @@ class EditModeEvaluation(Evaluation):
     edited = True
     changed = True  # whether the mesh may be another than at the last evaluation
 
-    def __init__(self, obj, modifier, mesh, settings, caches):
-        super().__init__(obj, modifier, mesh, settings, caches)
+    def __init__(self, obj, modifier, mesh, standing, caches):
+        super().__init__(obj, modifier, mesh, standing, caches)
         self.layers = edit_mode.Layers(mesh, self._name)
 
     @cached_property

@@ -14,9 +14,9 @@ import bpy
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.props import FloatProperty
 
-from .. import inputs
 from ..errors import Kind, Problem
-from ..modifier import schema, snapshot
+from ..modifier import schema
+from . import settled
 from .evaluation import Evaluation
 from .registry import registry
 
@@ -38,13 +38,14 @@ def _hand_over(mesh):
 def _evaluate_slot(obj, slot):
     """The value of a skin's Tick input."""
     mesh = _handed.pop(threading.get_ident(), None)
-    found = registry.in_slot(obj, slot) if mesh is not None and obj.is_evaluated else None
-    return _evaluate(found[1], obj, found[0], mesh) if found is not None else 0.0
-
-
-def _evaluate(skin, obj, modifier, mesh):
+    if mesh is None or not obj.is_evaluated:
+        return 0.0
+    known = registry.settled.find(obj, slot)
+    modifier, skin, standing = known or (*(registry.in_slot(obj, slot) or (None, None)), None)
+    if skin is None:
+        return 0.0
     try:
-        return _tick(skin, obj, modifier, mesh)
+        return _tick(obj, slot, modifier, skin, standing, mesh)
     except Exception as error:  # one skin that fails must not stop the evaluation
         problem = Problem(Kind.FAILED, rpt_("This pose cannot be computed: {error}").format(error=error))
         if problem != skin.problem and not isinstance(error, ValueError):  # once, not at each evaluation
@@ -53,18 +54,22 @@ def _evaluate(skin, obj, modifier, mesh):
         return schema.AT_REST
 
 
-def _tick(skin, obj, modifier, mesh):
+def _tick(obj, slot, modifier, skin, standing, mesh):
+    """standing: what is known of the skin already, or None."""
+    if mesh.is_editmode:
+        return skin.edit_tick
+    if standing is not None:
+        return skin.evaluate(Evaluation(obj, modifier, mesh, standing, registry.caches))
     if damage := schema.damage(modifier.node_group):
         skin.fail(Problem(Kind.DAMAGED, damage))
         return schema.AT_REST
-    if mesh.is_editmode:
-        return skin.edit_tick
     if not (modifier.show_viewport or modifier.show_render):
         return schema.AT_REST
-    now = Evaluation(obj, modifier, mesh, snapshot.take(modifier, inputs.mirrored(obj, modifier)), registry.caches)
+    now = Evaluation(obj, modifier, mesh, settled.look(obj, modifier, mesh), registry.caches)
     if obj.original.data != mesh.original or not now.is_prepared:
         skin.lacks = True
         return schema.AT_REST
+    registry.settled.keep(obj, slot, modifier, skin, now.standing)
     return skin.evaluate(now)
 
 

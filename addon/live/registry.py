@@ -7,6 +7,7 @@ import threading
 from .. import inputs
 from ..modifier import schema
 from .evaluation import Caches
+from .settled import Settled
 from .skin import Skin
 
 
@@ -19,10 +20,12 @@ class Registry:
         self.skins = {}  # (object's session uid, modifier's persistent uid) -> Skin
         self._slots = {}  # (object's session uid, slot) -> (the modifier's name, its Skin), for a quick look
         self.caches = Caches()
+        self.settled = Settled()
 
     def forget_slots(self):
         """Skins may have got other slots, or were removed."""
         self._slots.clear()
+        self.settled = Settled()
 
     def of(self, obj, modifier):
         """The skin that a modifier is, or None if it is not known yet; both may be evaluated."""

@@ -15,8 +15,8 @@ from bpy.app.translations import pgettext_rpt as rpt_
 
 from .. import preferences
 from ..errors import Kind, Problem
-from ..modifier import schema, stack, stages
-from ..modifier.schema import Mask, Mode
+from ..modifier import schema, stages
+from ..modifier.schema import Mode
 from ..modifier.stack import State
 from ..native import tps
 from ..read import influences, rig
@@ -143,7 +143,7 @@ class Skin:
         """Write the deformation of an Evaluation; the value of the skin's Tick input."""
         with self.lock:
             (viewport, render), self.problem = self._evaluate(now)
-        return schema.tick(viewport, render, _mask(now), stack.is_last(now.obj, now.modifier))
+        return schema.tick(viewport, render, now.standing.mask, now.standing.last)
 
     def _evaluate(self, now):
         """What the attribute holds then, for the viewport and for renders, and what is wrong in the viewport."""
@@ -156,7 +156,7 @@ class Skin:
             return nothing, None
         self._armature = now.armature.original.session_uid
         self._bind(now)
-        ways = [stack.above(now.obj, now.modifier, now.keys, render, now.settings.multi) for render in (False, True)]
+        ways = now.ways
         problems = [self._problem_above(now, way) for way in ways]
         if all(problems):
             return nothing, problems[0]
@@ -312,15 +312,6 @@ def _unusable(now):
     if not len(now.mesh.vertices):
         return Problem(Kind.NO_VERTICES, rpt_("The mesh has no vertices"))
     return None
-
-
-def _mask(now):
-    group = now.settings.mask_group
-    if not group:
-        return Mask.NONE
-    if group in now.obj.vertex_groups or group in now.mesh.attributes or stack.nodes_above(now.obj, now.modifier):
-        return Mask.THERE
-    return Mask.MISSING
 
 
 def moved_too_early(mover):

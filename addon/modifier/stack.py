@@ -56,7 +56,7 @@ def above(obj, skin, keys, render=False, multi=False):
 
     multi: how they reach the skin or Armature modifier right above it, which is the one that this skin is mixed with.
     """
-    result = Above(_shape_keys(obj, keys))
+    result = first(obj, keys)
     for modifier in _acting_above(obj, skin, render, multi):
         effect = _effect(modifier)
         if effect is State.REFUSED:
@@ -64,6 +64,16 @@ def above(obj, skin, keys, render=False, multi=False):
         if effect is State.MOVED:
             result = Above(effect, mover=result.mover or modifier.name)
     return result
+
+
+def first(obj, keys):
+    """How the points reach the first modifier."""
+    return Above(_shape_keys(obj, keys))
+
+
+def anything_above(obj, skin):
+    """Whether any modifier stands above a skin, be it on or off."""
+    return len(obj.modifiers) > 0 and obj.modifiers[0].persistent_uid != skin.persistent_uid
 
 
 def _acting_above(obj, skin, render, multi):

@@ -63,7 +63,7 @@ class RigCache:
     def get(self, armature):
         """The bones of an evaluated armature object."""
         data, uid = armature.data, armature.original.session_uid
-        if not len(data.bones):
+        if not data.bones:
             return Bones(rig.Rig(armature), [])
         seen = self._seen.get(data.as_pointer())
         marked = seen is not None and data.bones[0].bbone_x == seen.mark
@@ -118,7 +118,8 @@ def _animated(data):
 def _quick(armature, with_envelopes):
     """What the settings panels change, the names, and the shape at rest."""
     bones = armature.data.bones
-    found = [_bytes(bones, name, len(bones)) for name in (*_QUICK, *(_ENVELOPES if with_envelopes else ()))]
+    count = len(bones)  # Blender counts them one by one
+    found = [_bytes(bones, name, count) for name in (*_QUICK, *(_ENVELOPES if with_envelopes else ()))]
     segments = np.frombuffer(found[_QUICK.index("bbone_segments")], np.int32)
     return found, bones.keys(), [_ends(bones[index]) for index in np.flatnonzero(segments > 1).tolist()]
 
